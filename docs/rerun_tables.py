@@ -98,7 +98,7 @@ def main():
     (folder / "counts.md").write_text("\n".join([*sentences, "", *counts_table(runs)]) + "\n", encoding="utf-8")
     write_cells(folder, runs)
     # A folder that several runs have filled does not know how long they took together.
-    pages = [{**run, "figures": [], "seconds": 0} for run in runs]
+    pages = [{**run, "seconds": 0} for run in runs]
     write_reproduction_report(HERE / "_static" / "reruns.html", pages)
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from fewer import FeatureWeighter
 from fewer.cli import main
 from fewer.evaluate import score_agreement
 from fewer.io import read_table
@@ -57,6 +58,18 @@ def test_planted_columns_check_a_ranking(tmp_path, capsys):
     assert copies["kept"] >= copies["low"] > 0
     assert copies["chance"] == pytest.approx(4 * 9 / 13)
     assert "Of 6 random columns, 0 rank among the first 4" in " ".join(answer["warnings"])
+
+
+def test_weights_of_nearest_neighbors_stand_beside_the_ranking(quantity, capsys):
+    """Those of the transformer in Python; the column that is the target but for noise has the largest."""
+    with pytest.raises(SystemExit):
+        main(["rank", str(quantity), "-t", "y", "--feature-weights", "4", "--json"])
+    answer = json.loads(capsys.readouterr().out)
+    weights = {row["feature"]: row["weight"] for row in answer["ranking"]}
+    weighter = FeatureWeighter(levels=4, random_state=0).fit_problem(read_table(quantity, "y"))
+    assert weights == dict(zip("abc", weighter.weights_.tolist(), strict=True))
+    assert max(weights, key=weights.get) == "b"
+    assert "squared differences of nearest neighbors" in answer["warnings"][-1]
 
 
 def test_the_scores_are_set_beside_the_accuracy_of_models(tmp_path, capsys):

@@ -353,3 +353,15 @@ def test_regression_and_forced_columns(tmp_path, capsys):
     assert "x5" in result["features"]
     assert "x0" not in result["features"]
     assert np.isfinite(result["score_heldout"])
+
+
+@pytest.mark.parametrize(
+    ("method", "watched", "lines"), [("knn-forward", True, 1), ("knn-forward", False, 0), ("fisher", True, 0)]
+)
+def test_a_terminal_says_before_a_search_how_far_luck_goes(method, watched, lines, table, capsys, monkeypatch):
+    """Once; 80 rows and 6 features: √(2 ln 6 / 4 / 80) is 0.11. A ranking has no such line."""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: watched)
+    assert run("select", str(table), "--target", "y", "--method", method, "--folds", "2") == 0
+    told = capsys.readouterr()
+    assert " ".join(told.err.split()).count("about 11 points above chance by luck alone") == lines
+    assert "luck" not in told.out

@@ -5,8 +5,10 @@ from hypothesis import strategies as st
 from scipy.stats import hypergeom
 from sklearn.datasets import load_breast_cancer
 
-from fewer.contracts import Ranker, Ranking
-from fewer.evaluate import plant, planted_counts, search_overfitting
+import fewer
+from fewer.contracts import Ranker, Ranking, Resources
+from fewer.criteria import KNN
+from fewer.evaluate import luck_of_best, plant, planted_counts, planted_selection, search_overfitting
 from fewer.problem import InputError, Problem
 from fewer.rankers import Fisher, InformationGain
 from making import make_problem
@@ -85,6 +87,54 @@ def test_a_random_order_keeps_what_chance_says_and_good_rankers_less():
     inside = (counts.kept[0] >= low) & (counts.kept[0] <= high)
     assert inside.mean() > 0.85
     assert (counts.at(50)["Fisher"] == 20).all()
+
+
+def test_a_selection_counts_random_columns_and_copies_apart():
+    """Columns are told by their contents: those of a copy are correlated with what it copies, random ones are not."""
+    problem = make_problem(500, 4)
+
+    def choose(wider):
+        likeness = np.abs(np.corrcoef(wider.X, rowvar=False)[:4]).max(axis=0)
+        chosen.append((likeness < 0.5).sum())
+        return likeness < 0.5
+
+    chosen = []
+    found = planted_selection(choose, problem, [0, 2], 7, np.random.default_rng(0))
+    assert chosen == [7]
+    assert found == {"random": 7, "copies": 6, "random_selected": 7, "copies_selected": 0, "columns": 17, "selected": 7}
+    everything = planted_selection(lambda wider: np.ones(17), problem, [0, 2], 7, np.random.default_rng(0))
+    assert (everything["random_selected"], everything["copies_selected"], everything["selected"]) == (7, 6, 17)
+
+
+def test_a_run_says_what_became_of_planted_columns():
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    few = fewer.select(X, y, "fisher", n_features_to_select=12, planted=40, cv=0, random_state=0)
+    noise = np.random.default_rng(0).normal(size=(200, 10))
+    blind = fewer.select(noise, y[:200], "fisher", n_features_to_select=8, planted=40, cv=0, random_state=0)
+    assert few.evidence["planted"]["random_selected"] == 0  # the best twelve are far above noise
+    assert few.evidence["planted"]["copies_selected"] >= 4  # Fisher's ratio does not see that columns repeat each other
+    assert blind.evidence["planted"]["random_selected"] > 0  # where nothing tells anything
+    assert "With 40 random columns and 9 noisy copies" in str(few)
+    assert "tell signal from noise here?" in fewer.report.selection_report(few)
+    plain = fewer.select(X, y, "fisher", n_features_to_select=5, cv=0, random_state=0)
+    assert plain.planted == ""
+    assert "tell signal from noise here?" not in fewer.report.selection_report(plain)
+
+
+@pytest.mark.parametrize(("n", "p"), [(60, 10), (200, 10), (200, 100)])
+def test_the_luck_of_the_best_feature_is_that_of_noise(n, p):
+    """The best cross-validated accuracy of a column of noise, and the best squared correlation, over 30 tables."""
+    rng = np.random.default_rng(0)
+    accuracies, correlations = [], []
+    for _ in range(30):
+        X, y = rng.normal(size=(n, p)), rng.permutation(np.arange(n) % 2)
+        scorer = KNN(5).bind(Problem.from_arrays(X, y), rng, Resources())
+        scores = scorer.score(np.eye(p, dtype=bool))
+        accuracies.append(scores.max() - scores.mean())
+        correlations.append(np.corrcoef(X, y, rowvar=False)[-1, :-1].max() ** 2)
+    assert luck_of_best(Problem.from_arrays(X, y)) == pytest.approx(np.mean(accuracies), rel=0.35)
+    quantity = Problem.from_arrays(X, rng.normal(size=n))
+    assert luck_of_best(quantity) == pytest.approx(np.mean(correlations), rel=0.6)
 
 
 def test_names_do_not_clash_and_nonsense_is_refused():

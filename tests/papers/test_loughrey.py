@@ -141,7 +141,7 @@ def test_a_test_accuracy_counts_as_its_lead_over_the_other_methods(monkeypatch):
     monkeypatch.setattr(_loughrey, "printed_test", lambda name, method, table: told[method])
     for method in places:
         found = records(None, "glass", method)
-        near = _loughrey.as_lead(None, "glass", "glass", found)
+        near = _loughrey.as_lead(None, "glass", found)
         assert near["shift"] == pytest.approx(5.0)
         ours = 100 * float(rights(found).mean())
         cell = _loughrey.judge("7.3", "glass", method, told[method], ours, **near)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -31,10 +31,6 @@ if TYPE_CHECKING:
     from fewer.contracts import Ranker, Ranking
     from fewer.io import Stream
     from fewer.problem import Problem
-
-
-COPIES = (10.0, 50.0, 80.0)
-"""Signal-to-noise ratios of the copies of each of the three best features."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +69,10 @@ def rank(
         int | None,
         typer.Option(min=1, help="Check the method: add this many random columns, and noisy copies, and rank again."),
     ] = None,
+    feature_weights: Annotated[
+        int | None,
+        typer.Option(min=1, help="Search weights of 0, 1/N, …, 1 for nearest neighbors, and show them."),
+    ] = None,
     agreement: Annotated[
         bool, typer.Option("--agreement", help="Check the method: do its scores go with the accuracy of models?")
     ] = False,
@@ -92,10 +92,17 @@ def rank(
     if method is None:
         method = "fisher" if problem.task == "classification" else "f-test"
     ranking, notes = _rank(problem if chunks is None else chunks, _ranker(method, problem.task, features), means)
-    rows = _rows(ranking, problem.names, features if top is None else top)
     check: dict[str, Any] = {}
-    if chunks is not None and (planted is not None or agreement):
-        raise InputError("--planted and --agreement need the table in memory (--no-stream).")
+    if chunks is not None and (planted or feature_weights or agreement):
+        raise InputError("--planted, --feature-weights and --agreement need the table in memory (--no-stream).")
+    if feature_weights is not None:
+        from fewer.selectors import FeatureWeighter
+
+        weighter = FeatureWeighter(levels=feature_weights, random_state=means.seed).fit_problem(problem)
+        ranking = replace(ranking, extra=ranking.extra | {"weight": weighter.weights_})
+        told = f"annealing; its own score {weighter.score_:.3f} is optimistic"
+        notes = [*notes, f"The weights are those of squared differences of nearest neighbors ({told})."]
+    rows = _rows(ranking, problem.names, features if top is None else top)
     if planted is not None:
         check = {"planted": _check(problem, _ranker(method, problem.task, None), ranking.order[:3], planted, means)}
         notes = [*notes, *_check_lines(check["planted"], problem.n_features)]
@@ -165,7 +172,7 @@ def _check(problem: Problem, ranker: Ranker, best: Any, n_random: int, means: Me
     """Plant columns that are worth nothing, and count how many rank among as many as there were (Chen, chapter 5)."""
     import numpy as np
 
-    from fewer.evaluate import planted_counts
+    from fewer.evaluate import COPIES, planted_counts
 
     plans: dict[str, dict[str, Any]] = {
         "random columns": {"irrelevant": n_random},

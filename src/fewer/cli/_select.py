@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import sys
 import time as clock
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -378,8 +379,9 @@ class _Answering:
 class _Watch:
     """Tells how a run goes on, and remembers how far it came."""
 
-    def __init__(self, trace: Trace, n_folds: int) -> None:
+    def __init__(self, trace: Trace, n_folds: int, warning: str) -> None:
         self.trace, self._n_folds = trace, n_folds
+        self._warning = warning if sys.stderr.isatty() else ""  # silent where nobody watches
         self.progress: StatusLine
 
     def on_step(self, latest: Trace) -> None:
@@ -387,6 +389,9 @@ class _Watch:
 
         self.trace = latest
         raise_if_asked()
+        if self._warning:  # not before what cannot run was refused: then one line says what is wrong
+            say(self._warning)
+            self._warning = ""
         size = int(size_of(latest.best)) if latest.steps else 0
         best = f", best {score_text(latest.best_score)} with {size} feature{'s' * (size != 1)}" if latest.steps else ""
         self.progress.say(f"step {latest.n_steps}, {latest.n_evaluations:,} subsets scored{best}", latest.extra)
@@ -400,7 +405,7 @@ def _run(problem: Problem, request: Request, answering: _Answering, reading: str
     """Select on a table in memory."""
     from fewer.contracts.trace import Trace
     from fewer.run.folder import recorded_budget
-    from fewer.run.planning import fewer_folds, make_plan, prepare_rows
+    from fewer.run.planning import fewer_folds, luck_of_search, make_plan, prepare_rows
     from fewer.run.running import Followers, Interrupted, open_folder, run_plan
 
     problem, cv = fewer_folds(problem, request.cv, request.rare)
@@ -414,7 +419,7 @@ def _run(problem: Problem, request: Request, answering: _Answering, reading: str
     folder = None
     if outputs.out is not None:
         folder = open_folder(outputs.out, plan, problem, resume=outputs.resume)
-    watch = _Watch(Trace() if folder is None else folder.trace(), request.cv)
+    watch = _Watch(Trace() if folder is None else folder.trace(), request.cv, luck_of_search(plan, problem))
 
     def keep(place: Path, stopped: Selection) -> RunFolder:
         kept = open_folder(place, plan, problem, resume=False)

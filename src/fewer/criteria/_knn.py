@@ -239,9 +239,11 @@ class KNNScorer(PredictiveScorer):
     def _tree_flips(self, weights: FloatArray, units: Sequence[IntArray], new: FloatArray) -> FloatArray | None:
         """Judge columns that come to a few others: (u, t). None where a tree over these does not pay."""
         n, exact, used = self.problem.n_samples, self._differences.arrays(), np.flatnonzero(weights)
+        if self._devices or n < WORTH_A_TREE or not len(used):
+            return None
         tried = np.array([unit[0] if len(unit) == 1 else -1 for unit in units])
         both = np.append(used, tried)
-        if self._devices or n < WORTH_A_TREE or not len(used) or (both < 0).any() or weights[tried].any():
+        if (both < 0).any() or weights[tried].any():
             return None
         if not (new > 0).all() or exact.nominal[both].any() or exact.missing[both].any():
             return None
@@ -293,8 +295,9 @@ class KNNScorer(PredictiveScorer):
         if coarse is None:
             return self._best(self._flip_gains(flips))
 
-        reach = max(float(coarse.largest[unit].sum()) for unit in units) + float(coarse.largest[weights > 0].sum())
-        unit = coarse.unit_for(reach)
+        members, offsets = flips.units
+        change = np.add.reduceat(np.append(coarse.largest[members], 0.0), offsets[:-1])
+        unit = coarse.unit_for(float(change.max()) + float(coarse.largest[weights > 0].sum()))
         layout, errors = coarse.arrays(unit), coarse.errors(unit)
 
         def look(low: int, high: int) -> FloatArray:

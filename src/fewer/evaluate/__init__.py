@@ -9,12 +9,23 @@ from fewer.evaluate._evidence import Evidence
 from fewer.evaluate._heldout import Choice, Chooser, HeldOutScores, heldout
 from fewer.evaluate._loop import each_part
 from fewer.evaluate._nested import Nested, nested
-from fewer.evaluate._planted import Overfitting, Planted, PlantedCounts, plant, planted_counts, search_overfitting
+from fewer.evaluate._planted import (
+    COPIES,
+    Overfitting,
+    Planted,
+    PlantedCounts,
+    luck_of_best,
+    plant,
+    planted_counts,
+    planted_selection,
+    search_overfitting,
+)
 from fewer.evaluate._redundancy import redundancy
 from fewer.evaluate._verdict import MethodScore, verdict
 
 __all__ = [
     "AS_SEARCHED",
+    "COPIES",
     "Agreement",
     "Alternatives",
     "Choice",
@@ -36,9 +47,11 @@ __all__ = [
     "each_part",
     "good_subsets",
     "heldout",
+    "luck_of_best",
     "nested",
     "plant",
     "planted_counts",
+    "planted_selection",
     "redundancy",
     "score_agreement",
     "scores_by_size",

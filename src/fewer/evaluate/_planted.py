@@ -5,7 +5,7 @@ Chen, chapter 5: irrelevant features carry nothing, redundant ones are noisy cop
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -20,6 +20,8 @@ from fewer.search import Forward
 
 Draw = Literal["continuous", "binary"] | int
 """How an irrelevant feature is drawn: standard normal, 0 or 1, or a number of equally likely values."""
+COPIES = (10.0, 50.0, 80.0)
+"""Signal-to-noise ratios of the copies of each of the three best features."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -273,6 +275,83 @@ def planted_counts(
             )
             kept[name].append(planted.kept(ranking.order))
     return PlantedCounts(tuple(rankers), np.array(list(kept.values())), planted.n_original, int(planted.added.sum()))
+
+
+def planted_selection(
+    choose: Callable[[Problem], NDArray[Any]],
+    problem: Problem,
+    best: Sequence[int],
+    n_random: int,
+    rng: np.random.Generator,
+) -> dict[str, int]:
+    """Plant random columns and noisy copies of the best features, select again, and count what is selected.
+
+    Parameters
+    ----------
+    choose : callable
+        Takes the wider problem and returns which of its features it selects, as truth values.
+    problem : Problem
+        The rows.
+    best : sequence of int
+        Which features get three noisy copies each.
+    n_random : int
+        How many standard normal columns to add.
+    rng : Generator
+        Draws the columns.
+
+    Returns
+    -------
+    dict
+        `random`, `copies` and `columns`: how many there are of each, the last with both; `random_selected`,
+        `copies_selected` and `selected`: how many of them were selected.
+
+    Examples
+    --------
+    >>> problem = Problem.from_arrays([[0, 3], [1, 9], [10, 4], [11, 8]], [0, 0, 1, 1])
+    >>> found = planted_selection(lambda wider: wider.X[0] == 0, problem, [0], 4, np.random.default_rng(0))
+    >>> found["random"], found["copies"], found["columns"], found["selected"]
+    (4, 3, 9, 1)
+    """
+    planted = plant(problem, rng, irrelevant=n_random, redundant={int(column): COPIES for column in best})
+    selected, is_random = np.asarray(choose(planted.problem), dtype=bool), planted.source < 0
+    kinds = {"random": is_random, "copies": planted.added & ~is_random}
+    return {
+        **{kind: int(which.sum()) for kind, which in kinds.items()},
+        **{f"{kind}_selected": int(selected[which].sum()) for kind, which in kinds.items()},
+        "columns": len(selected),
+        "selected": int(selected.sum()),
+    }
+
+
+def luck_of_best(problem: Problem) -> float:
+    """Return about how far above chance the best single feature scores by luck, where no feature tells anything.
+
+    Of p scores that vary about the same mean, the best is about √(2 ln p) standard deviations above it. With n rows
+    the standard deviation of accuracy is √(b (1 − b) / n), b the share of the most frequent class; that of a
+    correlation is 1 / √n, and R² is its square. A search of subsets takes several such steps, each by the same rows:
+    `search_overfitting` measures all of them.
+
+    Parameters
+    ----------
+    problem : Problem
+        The rows.
+
+    Returns
+    -------
+    float
+        A share of rows that are right, or of R².
+
+    Examples
+    --------
+    >>> problem = Problem.from_arrays(np.zeros((200, 50)), np.arange(200) % 2)
+    >>> round(luck_of_best(problem), 3)
+    0.099
+    """
+    steps = 2.0 * np.log(max(problem.n_features, 2))
+    if problem.task != "classification":
+        return float(min(steps / problem.n_samples, 1.0))
+    most = float(np.bincount(problem.y).max()) / problem.n_samples
+    return float(min(np.sqrt(steps * most * (1.0 - most) / problem.n_samples), 1.0 - most))
 
 
 @dataclass(frozen=True)

@@ -71,6 +71,7 @@ def select(
     feature_costs: Any = None,
     cost_weight: float = 0.0,
     alternatives: int = 0,
+    planted: int = 0,
     start: Sequence[Column] | None = None,
     rare: str = "refuse",
     memory: str | int = "1GiB",
@@ -125,6 +126,9 @@ def select(
     alternatives : int, default=0
         How many subsets to look at for all that are as good as the best; the report then shows what remains when a
         feature cannot be measured. See `fewer.alternatives`.
+    planted : int, default=0
+        Check the method on this table: select once more with this many random columns and noisy copies of the three
+        best features added, and say how many of them are selected.
     rare : {"refuse", "drop", "merge"}, default="refuse"
         What happens to classes with fewer rows than there are folds.
     memory, device, n_jobs
@@ -590,6 +594,7 @@ _ALLOWED: dict[str, list[Any]] = SubsetSelector._parameter_constraints | {
     "estimator": [str, HasMethods("fit"), None],
     "scoring": [str, callable, None],
     "alternatives": [Interval(Integral, 0, None, closed="left")],
+    "planted": [Interval(Integral, 0, None, closed="left")],
     "n_repeats": [Interval(Integral, 1, 100_000, closed="both")],
     "on_progress": [callable, None],
     "verbose": ["verbose", None],

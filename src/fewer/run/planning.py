@@ -14,6 +14,7 @@ from fewer.contracts import SearchSpace, refuse_unmet_needs
 from fewer.control import Prefilter
 from fewer.criteria import KNN
 from fewer.errors import InputError
+from fewer.evaluate import luck_of_best
 from fewer.evaluate.grading import refuse_scoring
 from fewer.problem import Problem
 from fewer.run.budget import BESIDE, GROWTH, MARGIN, Budget, parse_budget, seconds_along, seconds_for, seconds_of_auto
@@ -29,6 +30,8 @@ AUTO_ROWS = 5_000
 COPIES = 0.5
 """The share of rows with near-copies from which on a note asks for groups."""
 RARE = "(rare)"
+LUCK = 0.05
+"""How much the best feature may gain by luck before a search is preceded by a warning."""
 FEW_ROWS = 30
 """A table with fewer rows is answered with fewer folds where a class needs that."""
 # From so many classes on, with fewer rows a class than this, the luck of their frequencies shows in held-out scores
@@ -132,6 +135,38 @@ def _passed_on(asked: Request, kind: type[SubsetSelector | AutoSelector]) -> dic
     """Return the options that a selector takes as they are, by the same name."""
     options = vars(asked) | {"n_features_to_select": asked.size}
     return {name: value for name, value in options.items() if name in kind._parameter_constraints.keys() - BUILT}
+
+
+def luck_of_search(plan: Plan, problem: Problem) -> str:
+    """Say before a search runs how far the best feature would be above chance by luck, where that is much.
+
+    Parameters
+    ----------
+    plan : Plan
+        What will run.
+    problem : Problem
+        The rows.
+
+    Returns
+    -------
+    str
+        A sentence; empty for rankings, and where rows are many.
+
+    Examples
+    --------
+    >>> problem = Problem.from_arrays(np.zeros((200, 50)), np.arange(200) % 2)
+    >>> luck_of_search(make_plan(problem, "knn-forward"), problem)[:64]
+    'With 200 rows and 50 features, the best feature would score abou'
+    """
+    luck = luck_of_best(problem) if isinstance(plan.selector, SubsetSelector) and problem.y.ndim == 1 else 0.0
+    if luck < LUCK:
+        return ""
+    score = f"an R² of {luck:.2f}" if problem.task == "regression" else f"{100 * luck:.0f} points above chance"
+    return (
+        f"With {problem.n_samples:,} rows and {problem.n_features:,} features, the best feature would score about "
+        f"{score} by luck alone, and a search adds to that: trust the held-out score, not the search's own. "
+        "fewer inspect --overfitting measures it on shuffled targets."
+    )
 
 
 def _plan_auto(problem: Problem, asked: Request) -> Plan:
@@ -533,6 +568,7 @@ __all__ = [
     "build_component",
     "build_estimator",
     "fewer_folds",
+    "luck_of_search",
     "make_plan",
     "prepare_rows",
     "thin",

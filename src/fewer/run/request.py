@@ -201,6 +201,9 @@ class Request:
         frequent class or the mean, takes part too. `auto` keeps none by itself where it finds no signal.
     alternatives : int, default=0
         How many subsets to look at for all that are as good as the best, as `fewer.alternatives` does; 0 for none.
+    planted : int, default=0
+        How many random columns to add, beside noisy copies of the best features, for a second selection that checks
+        the method; 0 for none.
     rare : {"refuse", "drop", "merge"}
         What happens to classes with fewer rows than there are folds.
     cv : int, "loo", splitter or list of (train, test)
@@ -265,6 +268,10 @@ class Request:
             "Subsets to look at for all that are as good as the best; 0: none.", kind=int, limits={"min": 0},
             label="Subsets to look at for alternatives",
         ),
+    ] = 0  # fmt: skip
+    planted: Annotated[
+        int, Option("Check the method: add this many random columns, and noisy copies, and select again.", kind=int,
+                    limits={"min": 0})
     ] = 0  # fmt: skip
     rare: Annotated[
         str,

@@ -29,11 +29,11 @@ from fewer.evaluate._verdict import baseline_score
 from fewer.evaluate.grading import is_share, score_name
 from fewer.io import describe_columns
 from fewer.parallel import leaves_machine
-from fewer.problem import InputError, IntArray, Problem
+from fewer.problem import BoolArray, InputError, IntArray, Problem
 from fewer.registry import build
 from fewer.run.budget import Budget
 from fewer.run.folder import RunFolder, fingerprint
-from fewer.run.planning import AnySelector, Plan, build_estimator
+from fewer.run.planning import AnySelector, Plan, build_estimator, luck_of_search
 from fewer.run.selection import (
     AutoCurve,
     HeldOutNumbers,
@@ -227,6 +227,8 @@ class _Running:
 
     def go(self) -> Selection:
         LOGGER.info("%s: selecting on %d rows and %d features", self.plan.name, *self.problem.X.shape)
+        if warning := luck_of_search(self.plan, self.problem):
+            LOGGER.info("%s", warning)
         try:
             with interruptible():
                 self.answer = self._search()
@@ -473,7 +475,7 @@ def _describe(running: _Running, answer: Answer, outcome: HeldOutScores | None, 
         promise=answer.promise,
         effort=(running.budget.n_subsets or 0) if running.budget is not None else 0,
         costs=_costs(plan.request.feature_costs, order, problem),
-        evidence=_evidence(running, answer, outcome, order) if running.with_evidence and not interrupted else {},
+        evidence={} if interrupted else _evidence(running, answer, outcome, order),
         trace=answer.trace if answer.trace.steps else None,
     )
 
@@ -494,9 +496,12 @@ def _held_out(running: _Running, answer: Answer, outcome: HeldOutScores | None, 
 
 def _evidence(running: _Running, answer: Answer, outcome: HeldOutScores | None, order: IntArray) -> dict[str, Any]:
     plan, problem = running.plan, running.problem
+    told: dict[str, Any] = _planted(running, order)
+    if not running.with_evidence:
+        return told
     judge = judge_of(answer, plan, problem)
     about = {"scoring": plan.request.scoring, "thorough": plan.request.budget is None}
-    told = Evidence(problem, answer, order, judge, outcome, plan.request.seed, **about).gather()
+    told |= Evidence(problem, answer, order, judge, outcome, plan.request.seed, **about).gather()
     if plan.request.feature_costs is not None:
         others = {i for some in answer.stand_ins.values() for i in some}
         shown = sorted({problem.names.index(name) for name in told["features"]} | others)
@@ -511,6 +516,22 @@ def _evidence(running: _Running, answer: Answer, outcome: HeldOutScores | None, 
         except (IncompatibleError, InputError) as error:
             told["untold"] = [*told.get("untold", ()), f"No alternatives: {error}"]
     return told
+
+
+def _planted(running: _Running, order: IntArray) -> dict[str, Any]:
+    """Select once more from columns of which some are known to be worth nothing (Chen, chapter 5)."""
+    plan, seed = running.plan, running.request.seed
+    if not plan.request.planted:
+        return {}
+    rng = np.random.default_rng([seed, 3])
+
+    def choose(wider: Problem) -> BoolArray:
+        limit = None if running.budget is None else running.budget.limit(None)
+        answer = plan.selector.for_part(rng).answer(wider, limit)
+        return answer.support & (not answer.is_empty)
+
+    best = order[:3].tolist()
+    return {"planted": evaluate.planted_selection(choose, running.problem, best, plan.request.planted, rng)}
 
 
 def _drifting(problem: Problem, order: IntArray) -> list[Note]:

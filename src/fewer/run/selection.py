@@ -457,6 +457,20 @@ class Selection(Suspected, Origin, Scores, Chosen):
             f"({self.heldout['n_folds']} folds, selection repeated in each)."
         )
 
+    @property
+    def planted(self) -> str:
+        """What became of columns that were added as a check of the method, in a sentence; empty if there were none."""
+        found = self.evidence.get("planted")
+        if not found:
+            return ""
+        share = found["selected"] / found["columns"]
+        return (
+            f"With {found['random']} random columns and {found['copies']} noisy copies of the best features added, the "
+            f"method selected {found['selected']} of {found['columns']} columns: {found['random_selected']} random "
+            f"ones and {found['copies_selected']} copies. As many columns drawn blindly would have "
+            f"{share * found['random']:.1f} and {share * found['copies']:.1f}."
+        )
+
     def summary(self) -> list[str]:
         """Return the lines that go with the table of features.
 
@@ -483,6 +497,8 @@ class Selection(Suspected, Origin, Scores, Chosen):
         n = self.n_evaluations
         done = f"{n:,} subset{'s' * (n != 1)} scored" if n else "Done"  # rankings score no subsets
         lines.append(f"{done} in {self.seconds:.1f} s; seed {self.seed}.")
+        if self.planted:
+            lines.append(self.planted)
         if self.set_aside:
             lines.append(f"Not used because constant: {', '.join(self.set_aside)}.")
         return [*lines, *(f"Note: {warning}" for warning in self.notes)]

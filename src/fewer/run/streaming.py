@@ -275,7 +275,7 @@ def _refuse_whole_rows(
             "the control."
         )
     given = {name: getattr(asked, name) for name in ("scoring", "estimator", "budget")} | {"resume_dir": folder}
-    given["rare"] = None if asked.rare == "refuse" else asked.rare
+    given |= {"rare": None if asked.rare == "refuse" else asked.rare, "planted": asked.planted or None}
     if others := [name for name, value in given.items() if value is not None]:
         raise IncompatibleError(
             f"On a table in chunks {type(criterion).__name__} is judged by its own predictions in one run: "

@@ -115,7 +115,8 @@ def _print_all(results: list[Reproduction], jobs: int) -> None:
     seconds, processor = (sum(getattr(result, name) for result in results) for name in ("seconds", "processor"))
     for result in results:
         console.print(f"{result.document.name}: {result.conclusion}", highlight=False)
-    console.print(f"\n{len(results)} documents, {seconds / 60:.1f} minutes with {jobs} jobs, {processor / 60:.1f} of processor time.", highlight=False)
+    told = f"{seconds / 60:.1f} minutes with {jobs} jobs, {processor / 60:.1f} of processor time"
+    console.print(f"\n{len(results)} documents, {told}.", highlight=False)
 
 
 def _print(result: Reproduction, console: Console) -> None:

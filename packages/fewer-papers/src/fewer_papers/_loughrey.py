@@ -20,7 +20,6 @@ from fewer.validate import mcnemar
 from fewer_papers import _loughrey_figures as figures
 from fewer_papers._core import Absent, Cell, Claim, Document, Rerun, Role, Standing, judge, judge_spread, read_printed
 from fewer_papers._loughrey_work import (
-    ALL_ROWS,
     MAX_TRIES,
     NOISY_TRIES,
     SETS,
@@ -45,7 +44,10 @@ WHY_COLON = (
     f"Annealing tries at most {MAX_TRIES} changes a level here, with noise {NOISY_TRIES}, where 10 p would be 20,000. "
 )
 WHY_ARTIFICIAL = "The WEKA file of the thesis is not printed; another draw of the same generator. "
-BALANCED = "On the 80 balanced rows of the training file, which the printed percentages imply."
+BALANCED = (
+    "On the 80 balanced rows of the training file, which the printed percentages imply; "
+    "experiments/early_stopping_spectf.md has all 267 rows beside them."
+)
 
 
 # --------------------------------------------------------------------------------------------------- the tables
@@ -72,21 +74,13 @@ def reason(run: Rerun, name: str) -> str:
 def accuracy_cells(run: Rerun, table: str, name: str, method: str, w: int = 1) -> list[Cell]:
     """Set training and test accuracy of one method on one set beside the printed ones.
 
-    A number that several tables print is one number. Spectf has a second reading: all its rows.
+    A number that several tables print is one number.
     """
-    cells = _accuracies(run, table, name, name, method, w, "printed")
-    if name == "spectf":
-        cells += _accuracies(run, table, name, ALL_ROWS, method, w, "reading")
-    return cells
-
-
-def _accuracies(run: Rerun, table: str, name: str, rows: str, method: str, w: int, role: Role) -> list[Cell]:
-    found = records(run, rows, method if w == 1 else f"{method}-{w}")
-    label = method if table != "7.9" else f"{method} w={w}"
-    place = f"{label} {{}}" if rows == name else f"{label} {{}} (all 267 rows)"
+    found = records(run, name, method if w == 1 else f"{method}-{w}")
+    place = f"{method} {{}}" if table != "7.9" else f"{method} w={w} {{}}"
     weight = None if method == "IG_top_half" else w
     test = printed(table, name, method, "test_accuracy_pct", weight)
-    about: dict[str, Any] = {"reason": reason(run, name), "role": role, "remark": BALANCED if rows == "spectf" else ""}
+    about: dict[str, Any] = {"reason": reason(run, name), "remark": BALANCED if name == "spectf" else ""}
     number = f"{name} {method} w={weight} {{}} {{}}"
     cells = []
     if method != "IG_top_half":
@@ -102,14 +96,12 @@ def _accuracies(run: Rerun, table: str, name: str, rows: str, method: str, w: in
     cells.append(
         judge(
             table, name, place.format("test"), test["value"], accuracy_on_test(found), sd=test.get("plus_minus"),
-            number=key, **about, **as_lead(run, name, rows, found),
+            number=key, **about, **as_lead(run, name, found),
         )
     )  # fmt: skip
-    if role == "printed":
-        n = 10 if isinstance(found, Absent) else len(found)
-        spread = spread_on_test(found)
-        cells += judge_spread(table, name, place.format("test"), test.get("plus_minus"), spread, (10, n), number=key)
-    return cells
+    n = 10 if isinstance(found, Absent) else len(found)
+    spread = spread_on_test(found)
+    return cells + judge_spread(table, name, place.format("test"), test.get("plus_minus"), spread, (10, n), number=key)
 
 
 METHODS = {
@@ -129,20 +121,20 @@ def folds_of(found: list[Record]) -> FloatArray:
     return np.array([100.0 * float(np.mean(record["right"])) for record in found])
 
 
-def all_methods(run: Rerun, rows: str) -> dict[str, list[Record]]:
+def all_methods(run: Rerun, name: str) -> dict[str, list[Record]]:
     """Return the records of those of the ten methods that are at hand."""
-    found = {method: records(run, rows, method) for method in METHODS}
+    found = {method: records(run, name, method) for method in METHODS}
     return {method: each for method, each in found.items() if not isinstance(each, Absent)}
 
 
-def as_lead(run: Rerun, name: str, rows: str, found: list[Record] | Absent) -> dict[str, Any]:
+def as_lead(run: Rerun, name: str, found: list[Record] | Absent) -> dict[str, Any]:
     """Judge a test accuracy by how far it is ahead of the mean of all methods on the same folds.
 
     `shift` is how far our mean of the methods is above the printed one, `tolerance` how far two leads may be apart.
     """
     if isinstance(found, Absent):
         return {}
-    known = all_methods(run, rows)
+    known = all_methods(run, name)
     level = np.mean([100.0 * float(rights(each).mean()) for each in known.values()])
     level -= np.mean([printed_test(name, method, METHODS[method]) for method in known])
     common = np.mean([folds_of(each) for each in known.values()], axis=0)
@@ -259,7 +251,7 @@ def table_pooled(run: Rerun) -> list[Cell]:
             cells.append(
                 judge(
                     "pooled", name, f"{method} test, pooled point",
-                    row["value"], accuracy_on_test(found), sd=row.get("plus_minus"), **as_lead(run, name, name, found),
+                    row["value"], accuracy_on_test(found), sd=row.get("plus_minus"), **as_lead(run, name, found),
                     reason=reason(run, name), role="reading",
                     remark="The stopping point has seen the test rows through the other folds.",
                 )
