@@ -186,8 +186,7 @@ def extended(space: SearchSpace, n_features: int) -> SearchSpace:
 
 def unit_scores(scores: FloatArray, space: SearchSpace) -> FloatArray:
     """Score units by their best column."""
-    columns = np.concatenate(space.units)
-    if len(columns) == space.n_units:
+    if (columns := space.single_columns) is not None:
         return np.asarray(scores[columns])
     return np.array([scores[unit].max() for unit in space.units])
 

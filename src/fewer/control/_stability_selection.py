@@ -162,9 +162,11 @@ class StabilitySelection(RankingControl):
     def _tell(self, run: RankingRun, n_chosen: int) -> None:
         state = run.trace.state
         shares = state["counts"] / (2 * state["pair"])
-        frequency = np.zeros(run.problem.n_features)
-        units = run.space.units
-        frequency[np.concatenate(units)] = np.repeat(shares, [len(unit) for unit in units])
+        frequency, units = np.zeros(run.problem.n_features), run.space.units
+        if (columns := run.space.single_columns) is not None:
+            frequency[columns] = shares
+        else:
+            frequency[np.concatenate(units)] = np.repeat(shares, [len(unit) for unit in units])
         run.trace.extra.update(frequency=frequency, n_chosen=np.array(n_chosen))
         run.record(fit_size(shares >= self.threshold - 1e-12, shares, run.space))
 

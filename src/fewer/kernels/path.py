@@ -11,6 +11,7 @@ from fewer.kernels.compiling import inner
 
 TOLERANCE = 1e-7
 """Changes of a coefficient below this, in units of the target's spread, count as none."""
+EPSILON = float(np.finfo(np.float64).eps)
 EVERY, MOST_JUMPS, LARGEST_SHARE = 4, 20, 0.95
 """Every fourth round jumps ahead, twenty times at most, as if each round left at most this share of its change."""
 
@@ -243,8 +244,8 @@ def follow(alphas, shares, fit, known, groups, ever, found, most):
 def fit_rows(columns, residual, coefficients, penalty, tolerance, most):
     """Fit one penalised least-squares problem without its matrix: for few penalties that cost less.
 
-    columns : (p, n) float64
-        Of mean 0 and, unless constant, variance 1.
+    columns : (p, n) float64, changed
+        Brought to mean 0 and variance 1, constant ones to 0 (which are constant is said as `StandardScaler` says it).
     residual : (n,) float64, changed
         The target, of mean 0; what is left of it at the end.
     coefficients : (p,) float64, changed
@@ -258,6 +259,19 @@ def fit_rows(columns, residual, coefficients, penalty, tolerance, most):
     Says whether it converged. A round over all inputs follows those over the inputs that are in.
     """
     p, n = columns.shape
+    for j in range(p):
+        column = columns[j]
+        mean = square = 0.0
+        for i in range(n):
+            mean += column[i]
+        mean /= n
+        for i in range(n):
+            column[i] -= mean
+            square += column[i] * column[i]
+        spread = np.sqrt(square / n)
+        scale = 0.0 if spread <= n * EPSILON * abs(mean) else 1.0 / spread
+        for i in range(n):
+            column[i] *= scale
     everyone = True
     for _ in range(most):
         largest = 0.0

@@ -475,12 +475,11 @@ def small_scores(first, last, classes, table, k, scores):
             for j in range(bounds[c], bounds[c + 1]):
                 if d[j] >= limit or groups[j] == groups[i]:
                     continue
-                place = size
+                place = min(size, k - 1)
+                size = place + 1
                 while place > 0 and d[j] < near[place - 1]:
+                    near[place], found[place] = near[place - 1], found[place - 1]
                     place -= 1
-                size = min(size + 1, k)
-                for later in range(size - 1, place, -1):
-                    near[later], found[later] = near[later - 1], found[later - 1]
                 near[place], found[place] = d[j], j
                 limit = near[k - 1] if size == k else np.inf
             x, totals[:] = rows[i], 0.0

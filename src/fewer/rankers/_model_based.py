@@ -59,8 +59,9 @@ class ModelRanker(Ranker):
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
         parts = parts_of(problem, self.cv, rng)
         found = self._measure(problem, parts, int(rng.integers(2**31)), resources)
-        spread = np.std(found, axis=0, ddof=1) if len(found) > 1 else np.zeros(problem.n_features)
-        return Ranking.by_score(np.mean(found, axis=0), spread=spread)
+        if len(found) == 1:
+            return Ranking.by_score(found[0], spread=np.zeros(problem.n_features))
+        return Ranking.by_score(np.mean(found, axis=0), spread=np.std(found, axis=0, ddof=1))
 
     def _measure(self, problem: Problem, parts: list[Split], seed: int, resources: Resources) -> FloatArray:
         """Return what each fold's model says of each feature, (n_folds, n_features)."""
@@ -382,13 +383,7 @@ def _lasso_sizes(estimator: Any, problem: Problem, seed: int) -> FloatArray | No
     ratio: Any = estimator.l1_ratio if type(estimator) is ElasticNet else 1.0
     if not (isinstance(alpha, int | float) and alpha >= 0 and isinstance(ratio, int | float) and 0 <= ratio <= 1):
         return None  # scikit-learn says what is wrong
-    columns, n = np.ascontiguousarray(problem.X.T), problem.n_samples
-    means = columns.mean(axis=1)
-    columns -= means[:, None]
-    spreads = np.sqrt(np.einsum("ij,ij->i", columns, columns) / n)
-    still = spreads <= n * np.finfo(np.float64).eps * np.abs(means)  # as `StandardScaler` has it
-    columns *= (~still / np.where(still, 1.0, spreads))[:, None]
-    target = problem.y - problem.y.mean()
+    columns, target = problem.X.T.copy(order="C"), problem.y - problem.y.mean()
     coefficients, penalty = np.zeros(len(columns)), (float(alpha * ratio), float(alpha * (1 - ratio)))
     done = fit_rows(columns, target, coefficients, penalty, TOLERANCE * float(target.std()), MOST_ROUNDS)
     return np.abs(coefficients) if done else None

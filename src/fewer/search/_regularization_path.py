@@ -179,9 +179,10 @@ class _PenalisedFit:
         weights = problem.row_weights / problem.row_weights.sum()
         inputs, owner = scaled_inputs(problem, weights)
         is_plain = len(owner) == problem.n_features  # each column is one input
-        groups = [unit if is_plain else np.flatnonzero(np.isin(owner, unit)) for unit in space.units]
+        groups = list(space.units) if is_plain else [np.flatnonzero(np.isin(owner, unit)) for unit in space.units]
         groups += [np.flatnonzero(owner == column) for column in np.flatnonzero(space.base)]
-        factors = np.array([np.sqrt(len(group)) for group in groups])
+        lengths = np.fromiter(map(len, groups), np.int64, len(groups))
+        factors = np.sqrt(lengths)
         factors[space.n_units :] = 0.0
         targets = _targets(problem, weights)
         members = np.concatenate([*groups, np.empty(0, dtype=np.int64)])
@@ -191,7 +192,7 @@ class _PenalisedFit:
             targets=targets,
             weights=weights,
             is_squared=problem.task == "regression",
-            starts=np.cumsum([0, *(len(group) for group in groups)]),
+            starts=np.append(0, np.cumsum(lengths)),
             members=members.astype(np.int64),
             factors=factors,
             l1_ratio=l1_ratio,
@@ -315,11 +316,11 @@ class _PenalisedFit:
         diagonal = np.maximum(bend @ self.squares - total * self._center**2, 1e-12)
         self.gram, self.place[:] = np.empty((0, self.inputs.shape[1])), -1
         self._ever = Ever.nobody(len(self.factors))
-        for g in range(len(self.factors)):
+        lengths = np.diff(self.starts)
+        self.curvatures[lengths == 1] = diagonal[self.members[self.starts[:-1][lengths == 1]]]
+        for g in np.flatnonzero(lengths != 1):
             own = self.members[self.starts[g] : self.starts[g + 1]]
-            self.curvatures[g] = diagonal[own[0]] if len(own) == 1 else 1.0
-            if len(own) > 1:
-                self.curvatures[g] = max(float(np.linalg.eigvalsh(self._rows(own)[:, own])[-1]), 1e-12)
+            self.curvatures[g] = max(float(np.linalg.eigvalsh(self._rows(own)[:, own])[-1]), 1e-12) if len(own) else 1.0
         self._learn(np.flatnonzero(self.coefficients.any(axis=1)))
 
     def _descend(self, lengths: FloatArray, squares: FloatArray) -> None:
