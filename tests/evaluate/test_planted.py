@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 from scipy.stats import hypergeom
 from sklearn.datasets import load_breast_cancer
 
@@ -11,6 +12,7 @@ from fewer.criteria import KNN
 from fewer.evaluate import luck_of_best, plant, planted_counts, planted_selection, search_overfitting
 from fewer.problem import InputError, Problem
 from fewer.rankers import Fisher, InformationGain
+from fewer.report import selection_report
 from making import make_problem
 
 
@@ -115,10 +117,16 @@ def test_a_run_says_what_became_of_planted_columns():
     assert few.evidence["planted"]["copies_selected"] >= 4  # Fisher's ratio does not see that columns repeat each other
     assert blind.evidence["planted"]["random_selected"] > 0  # where nothing tells anything
     assert "With 40 random columns and 9 noisy copies" in str(few)
-    assert "tell signal from noise here?" in fewer.report.selection_report(few)
+    assert "tell signal from noise here?" in selection_report(few)
+    sparse = fewer.select(csr_array(X), y, "fisher", n_features_to_select=12, planted=40, cv=0, random_state=0)
+    assert sparse.evidence["planted"] == few.evidence["planted"]
+    # What cannot be checked is said, and the answer stands: there is a price for each column, but none for new ones.
+    priced = fewer.select(X, y, "knn-forward", feature_costs=np.ones(30), planted=1, cv=0, random_state=0)
+    assert priced.features
+    assert "No check with planted columns: " in priced.planted
     plain = fewer.select(X, y, "fisher", n_features_to_select=5, cv=0, random_state=0)
     assert plain.planted == ""
-    assert "tell signal from noise here?" not in fewer.report.selection_report(plain)
+    assert "tell signal from noise here?" not in selection_report(plain)
 
 
 @pytest.mark.parametrize(("n", "p"), [(60, 10), (200, 10), (200, 100)])

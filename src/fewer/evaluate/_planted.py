@@ -123,6 +123,7 @@ def plant(
     >>> planted.problem.names[4:], planted.source
     (('irrelevant1', 'irrelevant2', 'x2~10', 'x2~50'), array([ 0,  1,  2,  3, -1, -1,  2,  2]))
     """
+    problem = problem.as_dense()
     draws: Sequence[Draw] = ["continuous"] * irrelevant if isinstance(irrelevant, int) else irrelevant
     columns = [_irrelevant(draw, problem.n_samples, rng) for draw in draws]
     names = [f"irrelevant{number}" for number in range(1, len(columns) + 1)]
@@ -141,7 +142,7 @@ def plant(
             kinds.append(problem.kinds[column] if problem.nominal[column] else "numeric")
             source.append(column)
     wider = replace(
-        problem.as_dense(),
+        problem,
         X=np.column_stack([problem.X, *columns]),
         names=(*problem.names, *_unused(names, problem.names)),
         kinds=(*problem.kinds, *kinds),

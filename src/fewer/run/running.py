@@ -528,10 +528,15 @@ def _planted(running: _Running, order: IntArray) -> dict[str, Any]:
     def choose(wider: Problem) -> BoolArray:
         limit = None if running.budget is None else running.budget.limit(None)
         answer = plan.selector.for_part(rng).answer(wider, limit)
+        if answer.ending is Ending.INTERRUPTED:
+            raise KeyboardInterrupt
         return answer.support & (not answer.is_empty)
 
-    best = order[:3].tolist()
-    return {"planted": evaluate.planted_selection(choose, running.problem, best, plan.request.planted, rng)}
+    best, n_random = order[:3].tolist(), plan.request.planted
+    try:
+        return {"planted": evaluate.planted_selection(choose, running.problem, best, n_random, rng)}
+    except (IncompatibleError, InputError) as error:  # such as one price a column: the answer stands
+        return {"planted": {"error": str(error)}}
 
 
 def _drifting(problem: Problem, order: IntArray) -> list[Note]:

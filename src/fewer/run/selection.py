@@ -461,8 +461,8 @@ class Selection(Suspected, Origin, Scores, Chosen):
     def planted(self) -> str:
         """What became of columns that were added as a check of the method, in a sentence; empty if there were none."""
         found = self.evidence.get("planted")
-        if not found:
-            return ""
+        if not found or "error" in found:
+            return f"No check with planted columns: {found['error']}" if found else ""
         share = found["selected"] / found["columns"]
         return (
             f"With {found['random']} random columns and {found['copies']} noisy copies of the best features added, the "
