@@ -21,13 +21,12 @@ from fewer.io import Source, Stream
 from fewer.problem import BoolArray, FloatArray, IntArray, Kind, Problem
 from fewer.selectors.auto import MARGIN
 from fewer.statistics import GramSums, RowSample, Statistics, collect, row_folds
+from fewer.statistics.encoding import drawn_means
 from fewer.validate import ConfidenceInterval, fold_interval
 
 N_FOLDS = 5
 CLIPPED = 4.0
 """Spreads from the middle beyond which an input is cut off, so that no single cell decides on a product."""
-DRAWN = 10.0
-"""Rows of the mean that the mean target of a level is mixed with."""
 MOST_PRODUCTS, SURE = 40, 5.0
 """Products that join the fit at most, and the standard errors by which each must differ from zero."""
 RIDGE = 1e-7
@@ -98,9 +97,9 @@ class Terms:
                 ends.append(_middle_and_spread(cells))
                 continue
             codes, n_levels = cells.astype(np.int64), len(rows.levels[feature])
-            mass = np.bincount(codes, w, minlength=n_levels) + DRAWN
+            mass = np.bincount(codes, w, minlength=n_levels)
             for own, mean in zip(target[there].T, total, strict=True):
-                table = (np.bincount(codes, w * own, minlength=n_levels) + DRAWN * mean) / mass
+                table = drawn_means(np.bincount(codes, w * own, minlength=n_levels), mass, mean)
                 spread = float(table[codes].std()) if len(codes) else 0.0
                 owner.append(feature)
                 tables.append(table)

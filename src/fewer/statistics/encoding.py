@@ -6,7 +6,10 @@ import numpy as np
 
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 
-__all__ = ["coded_inputs", "scaled_inputs", "values_of"]
+__all__ = ["coded_inputs", "drawn_means", "scaled_inputs", "values_of"]
+
+DRAWN = 10.0
+"""Rows of the mean that the mean target of a level is mixed with."""
 
 
 def coded_inputs(X: FloatArray, nominal: BoolArray, features: IntArray | None = None) -> tuple[IntArray, FloatArray]:
@@ -33,6 +36,8 @@ def coded_inputs(X: FloatArray, nominal: BoolArray, features: IntArray | None = 
     (array([0, 1, 1]), array([nan,  0.,  2.]))
     """
     features = np.arange(X.shape[1]) if features is None else np.asarray(features, dtype=np.int64)
+    if not nominal[features].any():
+        return features, np.full(len(features), np.nan)
     levels = [np.array([np.nan])] * len(features)
     for place in np.flatnonzero(nominal[features]):
         cells = X[:, features[place]]
@@ -101,3 +106,28 @@ def scaled_inputs(problem: Problem, weights: FloatArray) -> tuple[FloatArray, In
         centered = np.where(known, values - middle, 0.0)
     spreads = np.sqrt(weights @ centered**2)
     return centered / np.where(spreads > 0, spreads, 1.0), owner
+
+
+def drawn_means(sums: FloatArray, mass: FloatArray, mean: FloatArray | float) -> FloatArray:
+    """Return the mean target of each level, mixed with ten rows of the mean of all.
+
+    Parameters
+    ----------
+    sums : array
+        Of the targets of each level.
+    mass : array
+        Rows of each level, or their weights.
+    mean : array or float
+        Of the targets of all rows.
+
+    Returns
+    -------
+    array
+        In the shape of `sums`.
+
+    Examples
+    --------
+    >>> drawn_means(np.array([0.0, 10.0]), np.array([0.0, 10.0]), 0.5)
+    array([0.5 , 0.75])
+    """
+    return np.asarray((sums + DRAWN * mean) / (mass + DRAWN))

@@ -256,9 +256,11 @@ def _luck(race: PathRace, whole: Mapping[str, FloatArray], seed: int) -> float:
     features, of which there are only a few.
     """
     loss, means = race.loss, race.means()
-    found = [loss.told(outputs, means) for outputs in (*race.outputs.values(), *race.probes.values())]
-    gains = [np.concatenate(found, axis=1)]
-    gains += [np.concatenate([loss.told(values[:, None], means) for values in whole.values()], axis=1)] if whole else []
+    outputs = np.concatenate([*race.outputs.values(), *race.probes.values()], axis=1)
+    # Rankings begin and end alike: what was said twice is looked at once.
+    places = {column.tobytes(): place for place, column in enumerate(outputs.swapaxes(0, 1))}
+    gains = [loss.told(outputs[:, list(places.values())], means)]
+    gains += [loss.told(np.stack(list(whole.values()), axis=1), means)] if whole else []
     groups = loss.problem.groups
     clusters = np.arange(len(means)) if groups is None else groups
     weights = balanced_weights(loss.problem)  # so that a rare class is seen

@@ -229,12 +229,15 @@ class Loss:
         """
         if self.problem.task == "regression":
             return np.einsum("isc,ic->is", outputs - means[:, None, :], self.target - means)
+        told = self.target - 1.0 / self.target.shape[1]
+        if told.shape[1] == 2:  # what is given for one class is what the other lacks
+            outputs, told = outputs[:, :, 1:], 2.0 * told[:, 1:]
         places = np.empty(outputs.shape)
         small = len(self.folds) < FEWEST_RANKED * len(np.unique(self.folds))
         for rows in [np.arange(len(outputs))] if small else [self.folds == fold for fold in np.unique(self.folds)]:
             ranks = rankdata(np.round(outputs[rows], 9), axis=0)
             places[rows] = (ranks - ranks.mean(axis=0)) / len(ranks)
-        return np.einsum("isc,ic->is", places, self.target - 1.0 / self.target.shape[1])
+        return np.einsum("isc,ic->is", places, told)
 
     def scores(self, outputs: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the score that people read at each size, and its standard error."""

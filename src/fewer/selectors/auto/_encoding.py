@@ -11,12 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
-from fewer.statistics.encoding import coded_inputs, values_of
+from fewer.statistics.encoding import coded_inputs, drawn_means, values_of
 
 MOST_LEVELS = 8
 """Levels that become indicators; columns with more are coded by mean targets."""
-DRAWN = 10.0
-"""Rows of the mean that the mean target of a level is mixed with."""
 N_FOLDS = 5
 BLOCK_CELLS = 1 << 20
 """Cells of a table that are looked at together, so that wide tables need no second copy."""
@@ -58,7 +56,7 @@ def coded(
     whole, everything = sums.sum(axis=0), inputs.sum(axis=0)
 
     def means(own: FloatArray, total: FloatArray) -> FloatArray:
-        return (own[..., 1:] + DRAWN * total[..., 1:] / total[..., :1]) / (own[..., :1] + DRAWN)
+        return drawn_means(own[..., 1:], own[..., :1], total[..., 1:] / total[..., :1])
 
     others = means(whole - sums, (everything - sums.sum(axis=1))[:, None, :])
     found = others[fold, place]

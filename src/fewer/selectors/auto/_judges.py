@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, dpotri
-from scipy.special import expit, softmax
+from scipy.linalg.lapack import dposv, dpotrf, dpotri
+from scipy.special import expit
 from sklearn.base import clone
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
@@ -94,16 +94,22 @@ Judge = Callable[[NodeSplit, Sequence[IntArray]], Iterator[FloatArray]]
 def neighbors(split: NodeSplit, steps: Sequence[IntArray]) -> Iterator[FloatArray]:
     """Predict by the weighted mean of the five nearest rows; distances add up from list to list."""
     distances = np.zeros((len(split.test), len(split.train)))
-    for new in steps:
+    seen = np.zeros(split.train.shape[1], dtype=bool)
+
+    def predicted(known: IntArray) -> FloatArray:
+        new = known[~seen[known]]
+        seen[new] = True
         add_distances(distances, split.test[:, new], split.train[:, new])
-        yield neighbor_means(distances, split)
+        return neighbor_means(distances, split)
+
+    return _asked_once(split, steps, NEIGHBORS, predicted)
 
 
 def add_distances(distances: FloatArray, test: FloatArray, train: FloatArray) -> None:
     """Add squared distances over some inputs."""
     distances += (test**2).sum(axis=1)[:, None]
     distances += (train**2).sum(axis=1)
-    distances -= 2.0 * (test @ train.T)
+    distances += (-2.0 * test) @ train.T
 
 
 def neighbor_means(distances: FloatArray, split: NodeSplit) -> FloatArray:
@@ -201,7 +207,7 @@ def _on_axes(split: NodeSplit, values: FloatArray, B: FloatArray, others: FloatA
         second = expit(others @ theta[1:] + theta[0])
         return np.column_stack([1.0 - second, second])
     coefficients, constant = _several_classes(B, values, target, weights, constant)
-    return np.asarray(softmax(others @ coefficients + constant, axis=1))
+    return softmax(others @ coefficients + constant)
 
 
 def _two_classes(B: FloatArray, y: FloatArray, weights: FloatArray, constant: float) -> FloatArray:
@@ -220,7 +226,9 @@ def _two_classes(B: FloatArray, y: FloatArray, weights: FloatArray, constant: fl
         share = expit(z)
         bend = weights * share * (1.0 - share)
         slope = rows.T @ (weights * (share - y)) + penalty * theta
-        step = np.linalg.solve((rows.T * bend) @ rows + np.diag(penalty + 1e-9), slope)
+        hessian = (rows.T * bend) @ rows
+        hessian.flat[:: len(theta) + 1] += penalty + 1e-9
+        step = dposv(hessian, slope)[1]
         size = 1.0
         new, z = loss_at(theta - step)
         while new > loss + 1e-9 * abs(loss) and size > 1e-3:
@@ -243,7 +251,7 @@ def _several_classes(
     theta = np.vstack([constant, np.zeros((B.shape[1], target.shape[1]))])
     ahead, momentum = theta, 1.0
     for _ in range(N_BOUNDED):
-        gap = weights[:, None] * (target - softmax(rows @ ahead, axis=1))
+        gap = weights[:, None] * (target - softmax(rows @ ahead))
         new = ahead + step * (rows.T @ gap - penalty * ahead)
         following = (1.0 + np.sqrt(1.0 + 4.0 * momentum**2)) / 2.0
         if float(((ahead - new) * (new - theta)).sum()) > 0.0:
@@ -251,6 +259,12 @@ def _several_classes(
         ahead = new + (momentum - 1.0) / following * (new - theta)
         theta, momentum = new, following
     return theta[1:], theta[0]
+
+
+def softmax(z: FloatArray) -> FloatArray:
+    """Turn logits of rows into chances; SciPy's checks take longer than small tables."""
+    shares = np.exp(z - z.max(axis=1, keepdims=True))
+    return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
 
 class RowProducts:
@@ -294,7 +308,7 @@ class RowProducts:
         ahead_constant, momentum = constant, 1.0
         for _ in range(N_BOUNDED):
             z = ahead_given / self.root + ahead_constant
-            gap = wanted - (expit(z) if two else softmax(z, axis=1))
+            gap = wanted - (expit(z) if two else softmax(z))
             rest = self.root * gap - ahead
             moved = inverse @ rest
             new_dual, new_given = ahead + moved, ahead_given + (rest - moved) / bound
@@ -309,7 +323,7 @@ class RowProducts:
             ahead_constant = new_constant + speed * (new_constant - constant)
             dual, given, constant = new_dual, new_given, new_constant
         z = self.cross @ dual + constant
-        return np.column_stack([expit(-z), expit(z)]) if two else np.asarray(softmax(z, axis=1))
+        return np.column_stack([expit(-z), expit(z)]) if two else softmax(z)
 
 
 def _inverse(matrix: FloatArray) -> FloatArray:
@@ -326,13 +340,13 @@ def forest(split: NodeSplit, steps: Sequence[IntArray]) -> Iterator[FloatArray]:
 
 def boosting(split: NodeSplit, steps: Sequence[IntArray]) -> Iterator[FloatArray]:
     """Predict by scikit-learn's histogram boosting, compiled: columns are binned once."""
-    model = estimator_named("boosting", "classification" if split.classes else "regression")
     codes = split.target.argmax(axis=1) if split.classes else split.target[:, 0]
     seen = np.unique(codes) if split.classes else codes[:1]
-    if (split.classes and len(seen) < 2) or why_not_boosted(model, *split.train.shape):
-        return fitted(model, split, steps)
     key = (BOOSTING, "binned")
     if key not in split.grown:
+        model = estimator_named("boosting", "classification" if split.classes else "regression")
+        if (split.classes and len(seen) < 2) or why_not_boosted(model, *split.train.shape):
+            return fitted(model, split, steps)
         split.grown[key] = HistogramBoosting(model, split.train, codes, split.test, split.own_weights)
     engine = split.grown[key]
 
@@ -437,5 +451,5 @@ def model_named(judge: str, task: Task) -> Any:
 
 def criterion_of(judge: str, task: Task, estimator: Any, scoring: Any) -> Criterion:
     """Return a model as a criterion that predicts rows: the one that people would fit."""
-    named = model_named(judge if judge in (NEIGHBORS, LINEAR, FOREST, BOOSTING) else NEIGHBORS, task)
+    named = model_named(judge, task) or model_named(NEIGHBORS, task)
     return CrossValidated(named if estimator is None else estimator, scoring)

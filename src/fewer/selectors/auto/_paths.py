@@ -162,26 +162,28 @@ def distinct_order(order: IntArray, split: NodeSplit, owner: IntArray) -> IntArr
     Z = Z / np.maximum(np.sqrt((Z**2).sum(axis=0)), 1e-300)
     inputs, counts = np.unique(owner, return_counts=True)
     single = {int(feature): int(np.searchsorted(owner, feature)) for feature in inputs[counts == 1]}
-    kept: list[int] = []
+    Z, kept, n_kept = np.ascontiguousarray(Z.T), np.empty((LOOKED_BACK, len(Z))), 0
     first, copies = [], []
     for feature in order.tolist():
         place = single.get(feature)
-        if place is not None and kept and float(((Z[:, kept].T @ Z[:, place]) ** 2).max()) >= COPY:
+        if place is not None and n_kept and float(((kept[:n_kept] @ Z[place]) ** 2).max()) >= COPY:
             copies.append(feature)
             continue
         first.append(feature)
-        if place is not None and len(kept) < LOOKED_BACK:
-            kept.append(place)
+        if place is not None and n_kept < LOOKED_BACK:
+            kept[n_kept] = Z[place]
+            n_kept += 1
     return np.array(first + copies, dtype=np.int64)
 
 
 def columns_of(problem: Problem, columns: IntArray) -> Problem:
     """Keep some columns of a problem."""
-    place = {int(column): i for i, column in enumerate(columns)}
+    numbers = columns.tolist()
+    place = {column: i for i, column in enumerate(numbers)}
     return replace(
         problem,
         X=np.ascontiguousarray(problem.X[:, columns]),
-        names=tuple(problem.names[i] for i in columns),
-        kinds=tuple(problem.kinds[i] for i in columns),
+        names=tuple(problem.names[i] for i in numbers),
+        kinds=tuple(problem.kinds[i] for i in numbers),
         levels={place[i]: levels for i, levels in problem.levels.items() if i in place},
     )

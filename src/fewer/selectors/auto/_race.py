@@ -89,7 +89,7 @@ class RaceUnits:
 
     def features(self, units: IntArray) -> IntArray:
         """List the features of units."""
-        return np.concatenate([self.members[i] for i in units]) if len(units) else np.empty(0, dtype=np.int64)
+        return np.concatenate([self.members[i] for i in units.tolist()]) if len(units) else np.empty(0, dtype=np.int64)
 
 
 SIZES = (1, 2, 3, 4, 5, 6, 8, 10, 13, 18, 25, 36, 50, 71, 100, 142, 200)
