@@ -451,5 +451,7 @@ def model_named(judge: str, task: Task) -> Any:
 
 def criterion_of(judge: str, task: Task, estimator: Any, scoring: Any) -> Criterion:
     """Return a model as a criterion that predicts rows: the one that people would fit."""
-    named = model_named(judge, task) or model_named(NEIGHBORS, task)
-    return CrossValidated(named if estimator is None else estimator, scoring)
+    if estimator is None:
+        named = model_named(judge, task)  # a forest that is not fitted has no truth value
+        estimator = model_named(NEIGHBORS, task) if named is None else named
+    return CrossValidated(estimator, scoring)
