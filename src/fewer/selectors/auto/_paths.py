@@ -75,9 +75,10 @@ def forward_order(split: NodeSplit, owner: IntArray, n: int) -> IntArray:
     T = root * (split.target - split.weights @ split.target / total)
     penalty = 0.01 * total
     order: list[int] = []
-    size = (Z**2).sum(axis=0)
+    # What z, a column less all before it, explains is taken off sizes and products; Z itself stays as it is.
+    size, moment, before = (Z**2).sum(axis=0), Z.T @ T, np.empty((0, len(Z)))
     for _ in range(min(MOST_FORWARD, len(np.unique(owner)), max(len(Z) // 4, 1))):
-        gain = ((Z.T @ T) ** 2).sum(axis=1) / (size + penalty)
+        gain = (moment**2).sum(axis=1) / (size + penalty)
         gain[np.isin(owner, order) | (size <= 1e-9 * total)] = -1.0
         best = int(np.argmax(np.round(gain, 9)))
         if gain[best] <= 0:
@@ -85,9 +86,10 @@ def forward_order(split: NodeSplit, owner: IntArray, n: int) -> IntArray:
         order.append(int(owner[best]))
         for column in np.flatnonzero(owner == owner[best]):
             if size[column] > 1e-9 * total:
-                z = Z[:, column] / np.sqrt(size[column])
-                Z, T = Z - np.outer(z, z @ Z), T - np.outer(z, z @ T)
-                size = (Z**2).sum(axis=0)
+                z = Z[:, column] - (before @ Z[:, column]) @ before
+                z /= np.sqrt(z @ z)
+                before, shares = np.vstack([before, z]), z @ Z
+                size, moment = size - shares**2, moment - np.outer(shares, z @ T)
     return np.array(order, dtype=np.int64)
 
 
