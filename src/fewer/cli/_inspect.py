@@ -95,8 +95,6 @@ def inspect(
 
 def _show_drift(new: Path, old: Path, target: str | None, columns: Any, *, as_json: bool) -> None:
     """Compare two tables column by column."""
-    import json
-
     import numpy as np
     import polars as pl
 

@@ -67,11 +67,13 @@ def rank(
     ] = None,
     planted: Annotated[
         int | None,
-        typer.Option(min=1, help="Check the method: add this many random columns, and noisy copies, and rank again."),
+        typer.Option(
+            min=1, max=10_000, help="Check the method: add this many random columns, and noisy copies, and rank again."
+        ),
     ] = None,
     feature_weights: Annotated[
         int | None,
-        typer.Option(min=1, help="Search weights of 0, 1/N, …, 1 for nearest neighbors, and show them."),
+        typer.Option(min=1, max=1000, help="Search weights of 0, 1/N, …, 1 for nearest neighbors, and show them."),
     ] = None,
     agreement: Annotated[
         bool, typer.Option("--agreement", help="Check the method: do its scores go with the accuracy of models?")

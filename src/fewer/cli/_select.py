@@ -98,14 +98,8 @@ class Detector:
     @property
     def rates(self) -> dict[str, float]:
         """What its operating point must keep."""
-        asked = {
-            "max_fpr": self.max_fpr,
-            "guarantee": self.guarantee,
-            "cost_fp": self.cost_fp,
-            "cost_fn": self.cost_fn,
-            "prevalence": self.prevalence,
-        }
-        return {key: value for key, value in asked.items() if value is not None}
+        names = ("max_fpr", "guarantee", "cost_fp", "cost_fn", "prevalence")
+        return {name: value for name in names if (value := vars(self)[name]) is not None}
 
     def refuse_unasked(self) -> None:
         """Refuse options of a Parcel where none is asked for."""

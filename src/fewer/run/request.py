@@ -270,8 +270,11 @@ class Request:
         ),
     ] = 0  # fmt: skip
     planted: Annotated[
-        int, Option("Check the method: add this many random columns, and noisy copies, and select again.", kind=int,
-                    limits={"min": 0})
+        int,
+        Option(
+            "Check the method: add this many random columns, and noisy copies, and select again.", kind=int,
+            limits={"min": 0, "max": 10_000},
+        ),
     ] = 0  # fmt: skip
     rare: Annotated[
         str,
