@@ -5,10 +5,15 @@ from sklearn.neighbors import KNeighborsRegressor
 
 from fewer.errors import InputError
 from fewer.selectors.auto._judges import (
+    BOOSTING,
+    FOREST,
+    LINEAR,
     N_TREES,
+    NEIGHBORS,
     NodeSplit,
     best_penalty,
     boosting,
+    criterion_of,
     estimator_named,
     forest,
     linear,
@@ -136,3 +141,12 @@ def test_models_are_known_by_name():
     assert estimator_named(None, "regression") is None
     with pytest.raises(InputError, match="'oak'; give an estimator or one of knn, linear, forest"):
         estimator_named("oak", "classification")
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_every_model_is_a_criterion_that_predicts(task):
+    for name, model in {NEIGHBORS: "Neighbors", LINEAR: "R", FOREST: "Forest", BOOSTING: "Boosting"}.items():
+        assert model in repr(criterion_of(name, task, None, None).estimator)
+    given = Ridge()
+    assert criterion_of("the given model", task, given, None).estimator is given
+    assert "Neighbors" in repr(criterion_of("another", task, None, None).estimator)
