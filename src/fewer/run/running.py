@@ -440,6 +440,7 @@ def _describe(running: _Running, answer: Answer, outcome: HeldOutScores | None, 
     if interrupted:
         notes.append(Note("The run was stopped early; this is the best result so far."))
     whole = not interrupted and not answer.nothing_found
+    shown = _evidence(running, answer, outcome, order) if running.with_evidence and not interrupted else {}
     names = problem.names
     return Selection(
         features=[names[i] for i in order],
@@ -475,7 +476,7 @@ def _describe(running: _Running, answer: Answer, outcome: HeldOutScores | None, 
         promise=answer.promise,
         effort=(running.budget.n_subsets or 0) if running.budget is not None else 0,
         costs=_costs(plan.request.feature_costs, order, problem),
-        evidence={} if interrupted else _evidence(running, answer, outcome, order),
+        evidence={} if interrupted else _planted(running, order) | shown,
         trace=answer.trace if answer.trace.steps else None,
     )
 
@@ -496,12 +497,9 @@ def _held_out(running: _Running, answer: Answer, outcome: HeldOutScores | None, 
 
 def _evidence(running: _Running, answer: Answer, outcome: HeldOutScores | None, order: IntArray) -> dict[str, Any]:
     plan, problem = running.plan, running.problem
-    told: dict[str, Any] = _planted(running, order)
-    if not running.with_evidence:
-        return told
     judge = judge_of(answer, plan, problem)
     about = {"scoring": plan.request.scoring, "thorough": plan.request.budget is None}
-    told |= Evidence(problem, answer, order, judge, outcome, plan.request.seed, **about).gather()
+    told = Evidence(problem, answer, order, judge, outcome, plan.request.seed, **about).gather()
     if plan.request.feature_costs is not None:
         others = {i for some in answer.stand_ins.values() for i in some}
         shown = sorted({problem.names.index(name) for name in told["features"]} | others)
