@@ -180,6 +180,21 @@ def test_an_odd_target_is_refused_in_the_same_words_everywhere(target, said):
                 fit(table, target)
 
 
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ({"groups": pd.Series(LABELS, dtype="string").mask(HOLE)}, "groups has no value in row 3"),
+        ({"groups": np.ma.masked_array(np.arange(60) % 9, mask=HOLE)}, "groups has no value in row 3"),
+        ({"time": pd.Series(np.arange(60), dtype="Int64").mask(HOLE)}, "time has no value in row 3"),
+        ({"sample_weight": np.ma.masked_array(1.0 + Y, mask=HOLE)}, "Row weights must be finite|.*contains NaN"),
+    ],
+)
+def test_a_hole_in_what_belongs_to_the_rows_is_refused(rows, said):
+    for fit in (fewer.RankSelector(Fisher()).fit, fewer.select):
+        with pytest.raises(fewer.InputError, match=f"^({said})"):
+            fit(X, Y, **rows)
+
+
 @pytest.mark.parametrize("target", [set(range(60)), dict.fromkeys(range(60), 1)])
 def test_a_target_without_an_order_is_refused(target):
     with pytest.raises(fewer.InputError, match="give one value for each row, in their order"):

@@ -91,7 +91,7 @@ class TableEstimator(BaseEstimator):
                 X, y = self._checked_arrays(X, y, several, sparse)
             task = self._task_of(np.asarray(y))
             if rows["sample_weight"] is not None:
-                rows["sample_weight"] = _check_sample_weight(rows["sample_weight"], X)
+                rows["sample_weight"] = _check_sample_weight(unmasked(rows["sample_weight"]), X)
         problem = to_problem(X, y, task=task, multi_output=several, **rows)
         self.notes_: list[str] = list(problem.notes)
         for note in problem.notes:

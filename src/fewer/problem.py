@@ -527,7 +527,8 @@ def row_codes(values: Any, n_samples: int, what: str) -> IntArray:
     given = np.asarray(values)
     if given.shape != (n_samples,):
         raise InputError(f"{what} has shape {given.shape}, but there are {n_samples} rows; give one per row.")
-    missing = np.array([value is None or value != value for value in given.tolist()], dtype=bool)
+    cells = values.tolist() if np.ma.is_masked(values) else given.tolist()  # a hidden cell becomes None
+    missing = np.array([one is None or type(one).__name__ == "NAType" or one != one for one in cells], dtype=bool)
     if missing.any():
         raise InputError(f"{what} has no value in row {int(np.argmax(missing))}; every row needs one.")
     try:
@@ -535,7 +536,7 @@ def row_codes(values: Any, n_samples: int, what: str) -> IntArray:
     except TypeError:
         if what == "time":
             raise InputError("time mixes numbers and text, which have no order; give one kind.") from None
-        codes = np.unique([str(value) for value in given.tolist()], return_inverse=True)[1]
+        codes = np.unique([str(value) for value in cells], return_inverse=True)[1]
     return np.asarray(codes, dtype=np.int64)
 
 
@@ -586,7 +587,8 @@ def checked_weights(given: Any, n_samples: int) -> FloatArray:
         raise InputError(f"Row weights must be numbers ({str(error).splitlines()[0]}).") from None
     if weights.shape != (n_samples,):
         raise InputError(f"The row weights have shape {weights.shape}, but there are {n_samples} rows; give one a row.")
-    if not np.all(np.isfinite(weights)) or (weights < 0).any() or not (weights > 0).any():
+    finite = np.isfinite(weights).all() and not np.ma.is_masked(given)
+    if not finite or (weights < 0).any() or not (weights > 0).any():
         raise InputError("Row weights must be finite and not negative, and not all zero.")
     if weights.max() > LARGEST_WEIGHT:
         raise InputError(f"Row weights up to {weights.max():g} are too large to add up; divide them by their mean.")
