@@ -216,6 +216,18 @@ def test_columns_that_boosting_libraries_merge_are_reported(library, name, shift
     assert len(np.unique(chances, axis=0)) == 1
 
 
+def test_lightgbm_gets_no_dictionary_of_arrow():
+    """At one it ends the process, which no test could report."""
+    lightgbm = pytest.importorskip("lightgbm")
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame({"a": rng.normal(size=60), "t": pl.Series(["u", "v", "w"] * 20, dtype=pl.Categorical)})
+    problem = to_problem(frame, np.arange(60) % 2)
+    model = lightgbm.LGBMClassifier(n_estimators=3, verbose=-1)
+    assert not Preparation(model, problem, np.arange(60), True, 0).is_native
+    criterion = CrossValidated(model, cv=2).bind(problem, np.random.default_rng(0), Resources())
+    assert np.isfinite(criterion.score(np.ones((1, 2), dtype=bool))).all()
+
+
 def test_weights_reach_a_pipeline_behind_the_preparation():
     rng = np.random.default_rng(0)
     X = np.column_stack([rng.normal(size=60), np.arange(60) % 3])

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import (
     GroupKFold,
     KFold,
@@ -9,6 +10,8 @@ from sklearn.model_selection import (
     TimeSeriesSplit,
 )
 
+from fewer.contracts import Resources
+from fewer.criteria import CrossValidated
 from fewer.errors import InputError
 from fewer.problem import Problem
 from fewer.validate import folds_of, split_rows
@@ -87,3 +90,29 @@ def test_repeats_are_named():
     with pytest.raises(TypeError):
         split_rows(make_problem(n_rows=40), 4, rng(), 3)
     assert len(split_rows(problem=make_problem(n_rows=40), cv=4, rng=rng())) == 4
+
+
+ALL = np.arange(40)
+
+
+@pytest.mark.parametrize(
+    ("cv", "why"),
+    [
+        ([(ALL, ALL)] * 2, "has row 0 among its training and its test rows"),
+        ([(ALL, [])], "a split without test rows"),
+        ([([], ALL)], "a split without training rows"),
+        (["ab"], "cv lists 'ab'; each split is a pair"),
+        (KFold, "cv is the class KFold, not an object; write KFold()"),
+        (iter([]), "gives 0 split|can be read only once"),
+        (GroupKFold(2), "'groups' parameter should not be None"),
+    ],
+)
+def test_odd_splits_are_refused_in_one_line(cv, why):
+    problem = make_problem(n_rows=40)
+    with pytest.raises(InputError, match=why) as found:
+        split_rows(problem, cv, rng())
+    assert "\n" not in str(found.value)
+    if "among" not in why:  # a criterion may be given rows that overlap
+        with pytest.raises(InputError, match=why) as found:
+            CrossValidated(LogisticRegression(), cv=cv).bind(problem, rng(), Resources())
+        assert "\n" not in str(found.value)

@@ -118,6 +118,12 @@ class Preparation:
         """Say whether the estimator can be fitted to the cells of some rows as they are."""
         model = self._prepared(np.arange(problem.n_features), self._coded, np.zeros_like(self._has_missing))
         table = problem.schema.frame(problem, problem.X) if self._framed else problem.X
+        if (
+            problem.nominal.any()
+            and hasattr(table, "to_arrow")
+            and "lightgbm" in map(library_of, _parts(self._estimator))
+        ):
+            return False  # at an Arrow dictionary LightGBM ends the process
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:

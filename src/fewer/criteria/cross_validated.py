@@ -30,11 +30,11 @@ from fewer.criteria.engines import PartMaker, find_engine, find_part, in_single_
 from fewer.criteria.engines._engine import Engine, Split
 from fewer.criteria.engines._histogram_boosting import HistogramBoosting
 from fewer.criteria.engines._parts import Part
-from fewer.errors import telling
+from fewer.errors import one_line, telling
 from fewer.parallel import Shared, parallelism, run_tasks
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem, Task
 from fewer.validate import assign_folds, split_rows
-from fewer.validate.splits import CV_OBJECT, splits_of, within_rows
+from fewer.validate.splits import CV_OBJECT, splits_of, with_both, within_rows
 
 Importance = str | Callable[[Any], Any]
 REPEATS = 5
@@ -821,9 +821,13 @@ def splits_for(problem: Problem, cv: Any, rng: np.random.Generator) -> list[Spli
     if cv is None or isinstance(cv, int | np.integer | str):
         folds = assign_folds(problem, cv, rng)
         return [(np.flatnonzero(folds != k), np.flatnonzero(folds == k)) for k in range(int(folds.max()) + 1)]
-    if not hasattr(cv, "split"):
-        return splits_of(cv, problem)
-    return [within_rows(pair, problem.n_samples) for pair in cv.split(problem.table, problem.labels, problem.groups)]
+    if isinstance(cv, type) or not hasattr(cv, "split"):
+        if not (splits := with_both(splits_of(cv, problem))):
+            raise InputError(f"cv={cv!r} gives 0 split(s); at least one is needed.")
+        return splits
+    with one_line():
+        pairs = list(cv.split(problem.table, problem.labels, problem.groups))
+    return with_both([within_rows(pair, problem.n_samples) for pair in pairs])
 
 
 def _with_column(mask: Masks, column: int) -> Masks:

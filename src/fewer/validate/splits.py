@@ -11,6 +11,7 @@ believing the search; the inner one is the cross-validation that gives a subset 
 from __future__ import annotations
 
 import copy
+import reprlib
 import warnings
 from collections.abc import Iterator, Sized
 from dataclasses import dataclass, replace
@@ -89,11 +90,14 @@ def splits_of(cv: Any, problem: Problem) -> list[tuple[IntArray, IntArray]]:
 
     A splitter that knows no row groups is not told of any. A generator gives the same splits however often it is asked.
     """
+    if isinstance(cv, type):
+        raise InputError(f"cv is the class {cv.__name__}, not an object; write {cv.__name__}().")
     if not hasattr(cv, "split"):
         if isinstance(cv, Iterator):
-            if cv not in _READ:
-                _READ[cv] = list(cv)
-            cv = _READ[cv]
+            try:
+                cv = _READ[cv] if cv in _READ else _READ.setdefault(cv, list(cv))
+            except TypeError:  # nothing can be remembered of it
+                raise InputError(f"cv is a {type(cv).__name__}, which can be read only once; give a list.") from None
         return [_listed(pair, problem) for pair in cv]
     with warnings.catch_warnings(), one_line():
         warnings.filterwarnings("ignore", message="The groups parameter is ignored")
@@ -123,8 +127,10 @@ def count_splits(cv: Any, n_samples: int) -> int:
 def _listed(pair: Any, problem: Problem) -> tuple[IntArray, IntArray]:
     try:
         train, test = (np.asarray(rows) for rows in pair)
+        if train.ndim != 1 or test.ndim != 1:
+            raise ValueError
     except (TypeError, ValueError):
-        raise InputError(f"cv lists {pair!r}; each split is a pair of training rows and test rows.") from None
+        raise InputError(f"cv lists {_short(pair)}; each split is a pair of training rows and test rows.") from None
     train, test = (np.flatnonzero(rows) if rows.dtype == bool else rows for rows in (train, test))
     if problem.row_numbers is not None:  # splits number the rows of the table, of which some were dropped
         places = {number: place for place, number in enumerate(problem.row_numbers.tolist())}
@@ -132,6 +138,20 @@ def _listed(pair: Any, problem: Problem) -> tuple[IntArray, IntArray]:
             np.array([places[row] for row in rows.tolist() if row in places], dtype=np.int64) for rows in (train, test)
         )
     return within_rows((train, test), problem.n_samples)
+
+
+def _short(cv: Any) -> str:
+    """Show a splitter or listed splits in a line."""
+    return " ".join((repr(cv) if hasattr(cv, "split") else reprlib.repr(cv)).split())
+
+
+def with_both(pairs: list[tuple[IntArray, IntArray]]) -> list[tuple[IntArray, IntArray]]:
+    """Return splits that have training rows and test rows; refuse others."""
+    for train, test in pairs:
+        if not len(train) or not len(test):
+            what = "test" if len(train) else "training"
+            raise InputError(f"cv gives a split without {what} rows; every split needs both.")
+    return pairs
 
 
 def within_rows(pair: Any, n_rows: int) -> tuple[IntArray, IntArray]:
@@ -238,10 +258,10 @@ def _folds_of_splitter(problem: Problem, splitter: Any) -> IntArray:
     folds = np.full(problem.n_samples, -1, dtype=np.int64)
     for number, (_, test) in enumerate(splits_of(splitter, problem)):
         if (folds[test] >= 0).any():
-            raise InputError(f"{splitter} tests some row twice; a partition into folds is needed here.")
+            raise InputError(f"{_short(splitter)} tests some row twice; a partition into folds is needed here.")
         folds[test] = number
     if (folds < 0).any():
-        raise InputError(f"{splitter} never tests row {int(np.argmin(folds))}; a partition is needed here.")
+        raise InputError(f"{_short(splitter)} never tests row {int(np.argmin(folds))}; a partition is needed here.")
     return folds
 
 
@@ -319,10 +339,10 @@ def split_rows(problem: Problem, cv: Any, rng: np.random.Generator, *, n_repeats
     else:
         if n_repeats != 1:
             raise InputError("Repeats are for a number of folds; give a splitter that repeats instead.")
-        pairs = splits_of(_seeded(cv, rng), problem)
+        pairs = with_both(splits_of(_seeded(cv, rng), problem))
         splits = _number([Split(train, test) for train, test in pairs], problem.n_samples)
     if len(splits) < 2:
-        raise InputError(f"cv={cv} gives {len(splits)} split(s); at least 2 are needed.")
+        raise InputError(f"cv={_short(cv)} gives {len(splits)} split(s); at least 2 are needed.")
     for split in splits:
         _refuse_leak(problem, split, cv)
     return splits
@@ -428,14 +448,16 @@ def _number(splits: list[Split], n_rows: int) -> list[Split]:
 def _refuse_leak(problem: Problem, split: Split, cv: Any) -> None:
     both = np.intersect1d(split.train, split.test)
     if len(both):
-        raise InputError(f"cv={cv} has row {both[0]} among its training and its test rows.")
+        raise InputError(f"cv={_short(cv)} has row {both[0]} among its training and its test rows.")
     if problem.groups is not None:
         torn = np.intersect1d(problem.groups[split.train], problem.groups[split.test])
         if len(torn):
-            raise InputError(f"cv={cv} has rows of one group on both sides of a split; use GroupKFold or a number.")
+            raise InputError(
+                f"cv={_short(cv)} has rows of one group on both sides of a split; use GroupKFold or a number."
+            )
     both_there = len(split.train) and len(split.test)
     if problem.time is not None and both_there and problem.time[split.train].max() >= problem.time[split.test].min():
-        raise InputError(f"cv={cv} trains on rows that are not earlier than those it tests; give a number.")
+        raise InputError(f"cv={_short(cv)} trains on rows that are not earlier than those it tests; give a number.")
 
 
 @dataclass(frozen=True, eq=False)
