@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 
@@ -108,7 +111,7 @@ def scaled_inputs(problem: Problem, weights: FloatArray) -> tuple[FloatArray, In
     return centered / np.where(spreads > 0, spreads, 1.0), owner
 
 
-def drawn_means(sums: FloatArray, mass: FloatArray, mean: FloatArray | float) -> FloatArray:
+def drawn_means(sums: NDArray[Any], mass: NDArray[Any], mean: FloatArray | float) -> FloatArray:
     """Return the mean target of each level, mixed with ten rows of the mean of all.
 
     Parameters
