@@ -73,12 +73,11 @@ def forward_order(split: NodeSplit, owner: IntArray, n: int) -> IntArray:
     total = split.weights.sum()
     Z = root * (split.train - split.weights @ split.train / total)
     T = root * (split.target - split.weights @ split.target / total)
-    penalty = 0.01 * total
     order: list[int] = []
     # What z, a column less all before it, explains is taken off sizes and products; Z itself stays as it is.
     size, moment, before = (Z**2).sum(axis=0), Z.T @ T, np.empty((0, len(Z)))
     for _ in range(min(MOST_FORWARD, len(np.unique(owner)), max(len(Z) // 4, 1))):
-        gain = (moment**2).sum(axis=1) / (size + penalty)
+        gain = (moment**2).sum(axis=1) / (size + 0.01 * total)
         gain[np.isin(owner, order) | (size <= 1e-9 * total)] = -1.0
         best = int(np.argmax(np.round(gain, 9)))
         if gain[best] <= 0:
