@@ -119,9 +119,10 @@ dist: $(READY)  ## build wheel and sdist, check them, and try the wheel alone in
 	$(BIN)/python tools/dist.py
 
 CLUSTERS := .venv-clusters
-clusters:  ## Ray and Spark (with a Java runtime) give the serial answer
+clusters:  ## Spark (with a Java runtime) and Ray give the serial answer; so do files in a store
 	$(PYTHON) -m venv $(CLUSTERS)
-	$(CLUSTERS)/bin/python -m pip install --quiet --constraint constraints.txt --editable . 'ray>=2.40' 'pyspark>=3.5' 'joblibspark>=0.5'
+	$(CLUSTERS)/bin/python -m pip install --quiet --constraint constraints.txt --editable . pytest 'moto[server]>=5' 'ray>=2.40' 'pyspark[sql]>=3.5' 'joblibspark>=0.5'
+	$(CLUSTERS)/bin/python -m pytest -q -p no:cacheprovider tests/test_spark.py tests/io/test_store.py
 	$(CLUSTERS)/bin/python benchmarks/other_clusters.py ray spark
 
 clean:  ## remove the environment and all caches

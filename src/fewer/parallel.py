@@ -9,11 +9,12 @@ import tempfile
 import threading
 import uuid
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from copy import deepcopy
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -166,13 +167,14 @@ def run_tasks(
 
 
 def reduce_tasks(
-    function: Callable[..., Result],
-    merge: Callable[[Result, Result], Result],
+    function: Callable[..., Any],
+    merge: Callable[[Any, Any, Any], Any],
     tasks: Sequence[tuple[Any, ...]],
     resources: Resources,
     *,
     shared: Any = None,
-) -> Result:
+    finish: Callable[[Any, Any], Any] | None = None,
+) -> Any:
     """Run `function(shared, *task)` for each task, merge neighbors pairwise where they are, and return one result.
 
     Merged are neighbors, then neighbors of these, so that the result is the same wherever tasks run. On a Dask cluster
@@ -183,13 +185,15 @@ def reduce_tasks(
     function : callable
         Importable by the workers.
     merge : callable
-        Makes one result of two; it may change the first.
+        `merge(shared, one, other)` makes one result of two; it may change the first.
     tasks : sequence of tuples
         The arguments of each task, at least one.
     resources : Resources
         Who runs them, as in `run_tasks`; threads, where nobody else is asked.
     shared : object
         What all tasks need.
+    finish : callable, optional
+        `finish(shared, result)` makes what is returned of the last result, where that is.
 
     Returns
     -------
@@ -198,22 +202,27 @@ def reduce_tasks(
 
     Examples
     --------
-    >>> from operator import add
-    >>> reduce_tasks(pow, add, [(1,), (2,), (3,)], Resources(), shared=10)
+    >>> reduce_tasks(pow, lambda _, one, other: one + other, [(1,), (2,), (3,)], Resources(), shared=10)
     1110
     """
     client = cluster_of(resources)
     if client is not None:
-        return _reduced_on_dask(client, function, merge, tasks, Shared(shared))
-    runs: list[tuple[int, Result]] = []  # neighbors of equal length are merged as soon as both are there
-    for one in run_tasks(function, tasks, resources, shared=shared, prefer="threads"):
+        return _reduced_on_dask(client, function, merge, tasks, Shared(shared), finish)
+    result = _tree(run_tasks(function, tasks, resources, shared=shared, prefer="threads"), merge, shared)
+    return result if finish is None else finish(shared, result)
+
+
+def _tree(results: Iterable[Any], merge: Callable[[Any, Any, Any], Any], shared: Any) -> Any:
+    """Merge neighbors, then neighbors of these, as soon as both are there."""
+    runs: list[tuple[int, Any]] = []
+    for one in results:
         length = 1
         while runs and runs[-1][0] == length:
-            one, length = merge(runs.pop()[1], one), 2 * length
+            one, length = merge(shared, runs.pop()[1], one), 2 * length
         runs.append((length, one))
     result = runs.pop()[1]
     while runs:
-        result = merge(runs.pop()[1], result)
+        result = merge(shared, runs.pop()[1], result)
     return result
 
 
@@ -274,7 +283,7 @@ def _on_joblib(
         way["return_as"] = "generator" if ordered else "generator_unordered"
     handle = shared.handle(backend)
     # Joblib's Spark backend cannot hand errors over: those of tasks come as results, all others mean a lost worker.
-    call = _call_safely if type(backend).__name__ == SPARK else _call
+    call = partial(_safely, _call) if type(backend).__name__ == SPARK else _call
     try:
         jobs = (delayed(call)(function, handle, task) for task in tasks)
         for result in Parallel(n_jobs=resources.n_jobs, prefer=prefer, **way)(jobs):
@@ -373,9 +382,9 @@ class _Failure:
         self.error = error
 
 
-def _call_safely(function: Callable[..., Result], handle: Any, task: tuple[Any, ...]) -> Result | _Failure:
+def _safely(function: Callable[..., Result], *arguments: Any) -> Result | _Failure:
     try:
-        return _call(function, handle, task)
+        return function(*arguments)
     except Exception as error:
         return _Failure(error)
 
@@ -453,9 +462,9 @@ def _on_dask(
 
 
 def _reduced_on_dask(
-    client: Any, function: Callable[..., Result], merge: Callable[[Result, Result], Result],
-    tasks: Sequence[tuple[Any, ...]], shared: Shared,
-) -> Result:  # fmt: skip
+    client: Any, function: Callable[..., Any], merge: Callable[[Any, Any, Any], Any],
+    tasks: Sequence[tuple[Any, ...]], shared: Shared, finish: Callable[[Any, Any], Any] | None,
+) -> Any:  # fmt: skip
     """Run and merge on the workers of a Dask client, as one graph: it merges what is there before it reads more."""
     from dask import delayed as later
 
@@ -464,10 +473,12 @@ def _reduced_on_dask(
         results = [later(_call_flat, pure=False)(function, handle, *task) for task in tasks]
         while len(results) > 1:
             pairs = [results[i : i + 2] for i in range(0, len(results), 2)]
-            results = [later(_merged, pure=False)(merge, *pair) if len(pair) == 2 else pair[0] for pair in pairs]
+            results = [
+                later(_merged, pure=False)(merge, handle, *pair) if len(pair) == 2 else pair[0] for pair in pairs
+            ]
+        last = results[0] if finish is None else later(finish, pure=False)(handle, results[0])
         try:
-            found: Result = client.compute(results[0], retries=ATTEMPTS).result()
-            return found
+            return client.compute(last, retries=ATTEMPTS).result()
         except Exception as error:
             if not _is_lost(error) or attempt == ATTEMPTS - 1:
                 raise
@@ -478,9 +489,9 @@ def _call_flat(function: Callable[..., Result], shared: Any, *task: Any) -> Resu
     return function(shared, *task)
 
 
-def _merged(merge: Callable[[Result, Result], Result], into: Result, other: Result) -> Result:
+def _merged(merge: Callable[[Any, Any, Any], Any], shared: Any, into: Any, other: Any) -> Any:
     """Merge a copy: a result that a worker holds may be asked for again after another worker was lost."""
-    return merge(deepcopy(into), other)
+    return merge(shared, deepcopy(into), other)
 
 
 def _is_lost(error: Exception) -> bool:
@@ -521,3 +532,91 @@ def _attempt(
 
 def _call_shared(function: Callable[..., Result], shared: Any, task: tuple[Any, ...]) -> Result:
     return function(shared, *task)
+
+
+# ----------------------------------------------------------------------------------------------------- Spark
+
+FAN = 8
+"""Results that one task of Spark merges, a power of two: so many of up to 250 MB fit into one batch of Arrow's."""
+RESULT = "place long, turn long, result binary"
+
+
+def reduce_on_spark(
+    frame: Any,
+    n_parts: int,
+    function: Callable[..., Any],
+    merge: Callable[[Any, Any, Any], Any],
+    *,
+    shared: Any,
+    finish: Callable[[Any, Any], Any],
+    parts: Sequence[int] | None = None,
+) -> Any:
+    """Do as `reduce_tasks` does, with the partitions of a Spark DataFrame, on Spark's executors.
+
+    Parameters
+    ----------
+    frame : pyspark.sql.DataFrame
+        What is read.
+    n_parts : int
+        How many partitions it has.
+    function : callable
+        `function(shared, part, batches)`, with the batches of Arrow's that a partition has.
+    merge, finish : callable
+        As in `reduce_tasks`.
+    shared : object
+        What all tasks need.
+    parts : sequence of int, optional
+        The partitions that are read; all by default.
+
+    Returns
+    -------
+    object
+        The result of all partitions.
+    """
+    found = frame.mapInArrow(partial(_on_partition, function, shared), RESULT)
+    if parts is not None:  # no other partition is touched
+        rows = frame.sparkSession.sparkContext.runJob(found.rdd, list, list(parts))
+        result = _merged_rows(rows, merge, finish, shared)
+    else:
+        left = n_parts
+        while left > 1:
+            step = partial(_on_neighbors, merge, finish if left <= FAN else None, shared)
+            left = -(-left // FAN)
+            found = found.repartition(left, "place").mapInArrow(step, RESULT)
+        rows = found.collect()
+        result = pickle.loads(rows[0]["result"]) if n_parts > 1 else _merged_rows(rows, merge, finish, shared)
+    if isinstance(result, _Failure):
+        raise result.error
+    return result
+
+
+def _on_partition(function: Callable[..., Any], shared: Any, batches: Iterator[Any]) -> Iterator[Any]:
+    from pyspark import TaskContext
+
+    part = TaskContext.get().partitionId()
+    yield _row(part, _safely(function, shared, part, batches))
+
+
+def _on_neighbors(
+    merge: Callable[[Any, Any, Any], Any], finish: Callable[[Any, Any], Any] | None, shared: Any, batches: Iterator[Any]
+) -> Iterator[Any]:
+    """Merge the results whose place is the same, in their turn; at last, all that there are."""
+    rows = sorted((row for batch in batches for row in batch.to_pylist()), key=lambda row: (row["place"], row["turn"]))
+    for place, own in groupby(rows, lambda row: 0 if finish else row["place"]):
+        yield _row(place, _merged_rows(own, merge, finish, shared))
+
+
+def _merged_rows(
+    rows: Iterable[Any], merge: Callable[[Any, Any, Any], Any], finish: Callable[[Any, Any], Any] | None, shared: Any
+) -> Any:
+    results = [pickle.loads(row["result"]) for row in rows]
+    failed = next((one for one in results if isinstance(one, _Failure)), None)
+    result = failed or _safely(_tree, results, merge, shared)
+    return _safely(finish, shared, result) if finish and not isinstance(result, _Failure) else result
+
+
+def _row(place: int, result: Any) -> Any:
+    import pyarrow as pa
+
+    packed = _pickler().dumps(result, protocol=5)
+    return pa.RecordBatch.from_pydict({"place": [place // FAN], "turn": [place % FAN], "result": [packed]})

@@ -43,11 +43,8 @@ class FoldedLeastSquaresScorer(PredictiveScorer):
         problem: Problem | None = None,
         row_folds: IntArray | None = None,
     ) -> None:
-        used = np.sort(np.concatenate(folds))
-        place = {int(fold): i for i, fold in enumerate(used)}
         self._sums, self._problem, self._row_folds, self._alpha = sums, problem, row_folds, alpha
-        self.system = sums.system(used).regrouped([np.array([place[int(f)] for f in group]) for group in folds])
-        self._task, self._n_classes = sums._task, sums._n_classes
+        self.system = sums.system(folds)
         self._h = 1 + sums.n_inputs
         parts = self.system.parts
         self._held = parts
@@ -168,23 +165,30 @@ class FoldedLeastSquaresScorer(PredictiveScorer):
         for fold in range(len(self._held)):
             rows = self._row_folds == fold
             answers[rows] = base[rows] @ self._prediction(self._fit[fold], columns)
-        return self.readable(answers)
+        return self._readable(answers)
 
     def predict(self, mask: Masks, X: FloatArray) -> FloatArray:
         """Predict new rows from a fit on all bound rows."""
         assert self._problem is not None
         y = np.zeros(len(X), dtype=self._problem.y.dtype)
         rows = Problem(
-            X, y, self._task, self._problem.names, self._problem.kinds, self._problem.classes, self._problem.levels
+            X,
+            y,
+            self._problem.task,
+            self._problem.names,
+            self._problem.kinds,
+            self._problem.classes,
+            self._problem.levels,
         )
-        return self.readable(self._sums.base(rows) @ self.coefficients(mask))
+        return self._readable(self._sums.base(rows) @ self.coefficients(mask))
 
-    def readable(self, answers: FloatArray) -> FloatArray:
+    def _readable(self, answers: FloatArray) -> FloatArray:
         """Turn fitted ±1 codes into one column a class, or fitted deviations from the mean into numbers."""
-        if self._task == "regression":
+        assert self._problem is not None
+        if self._problem.task == "regression":
             return answers[:, 0] + self.system.y_mean
         shares = (answers + 1.0) / 2.0
-        return np.hstack([1.0 - shares, shares])[:, : self._n_classes] if shares.shape[1] == 1 else shares
+        return np.hstack([1.0 - shares, shares])[:, : self._problem.n_classes] if shares.shape[1] == 1 else shares
 
 
 def with_constant(columns: IntArray) -> IntArray:

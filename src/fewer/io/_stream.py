@@ -19,7 +19,7 @@ from fewer.io._cells import MOSTLY
 from fewer.io._files import find_target
 from fewer.io._kinds import MISSING
 from fewer.io._reader import EPOCH, LARGEST, MAX_INTEGER_CLASSES, Contract, encode, number_label
-from fewer.io._source import Nowhere, PartWork, Source, open_source
+from fewer.io._source import PartWork, Source, open_source
 from fewer.io.frames import pl, row_number
 from fewer.problem import LARGEST_WEIGHT, FloatArray, InputError, IntArray, Kind, Problem, Task, column_number
 from fewer.text import nearest
@@ -90,7 +90,7 @@ class Stream:
         Stream
             Small enough to travel.
         """
-        return replace(self, source=Nowhere())
+        return replace(self, source=Source())
 
     @property
     def n_features(self) -> int:
@@ -146,17 +146,20 @@ class Stream:
                 yield self._problem(frame, cells[:n_cells].reshape((frame.height, self.n_features), order="F"))
 
     def _problem(self, frame: pl.DataFrame, X: FloatArray) -> Problem:
+        ends = np.empty((2, len(self.readers)))
         for place, reader in enumerate(self.readers):
             X[:, place] = reader.numbers(frame[reader.name])
-            _refuse_endless(X[:, place], reader.name)
+            ends[:, place] = _ends(X[:, place], reader.name)
         y = self.target_reader.numbers(frame[self.target])
         weights = None if self.weights is None else frame[self.weights].to_numpy()
-        return replace(
+        problem = replace(
             self.like,
             X=X,
             y=y.astype(np.int64 if self.like.task == "classification" else np.float64),
             sample_weight=weights,
         )
+        problem.__dict__["extremes"] = tuple(ends)
+        return problem
 
 
 class _WeightSums(PartWork):
@@ -208,6 +211,10 @@ class _OfWeight(PartWork):
     def merge(self, into: Any, other: Any) -> Any:
         """Merge as the other work does."""
         return self.work.merge(into, other)
+
+    def finish(self, result: Any) -> Any:
+        """Finish as the other work does."""
+        return self.work.finish(result)
 
 
 class WeightedSource(Source):
@@ -285,14 +292,15 @@ class ColumnReader:
             cells = cells.cast(pl.Float64).fill_null(float("nan"))
         return cells.to_numpy()
 
-    def _codes(self, cells: pl.Series) -> FloatArray:
+    def _codes(self, cells: pl.Series) -> NDArray[Any]:
         if self.text:
             cells = blanked(cells)
         known = self.levels
         if cells.dtype.is_numeric() and all(type(level) in (int, float) and abs(level) < 2**53 for level in known):
             return _places(cells, np.array(known, dtype=np.float64))  # others are too large to be exact, or decimals
         if known and isinstance(known[0], str):
-            cells = cells.cast(pl.String)
+            codes = cells.cast(pl.String).cast(pl.Enum(known), strict=False).to_physical()
+            return (codes.cast(pl.Float64).fill_null(float("nan")) if codes.null_count() else codes).to_numpy()
         codes = cells.replace_strict(
             list(known), np.arange(len(known), dtype=np.float64), default=None, return_dtype=pl.Float64
         )
@@ -313,7 +321,7 @@ def open_stream(
 
     Parameters
     ----------
-    data : path, folder, glob, polars LazyFrame, pyarrow dataset, DuckDB relation or Dask dataframe
+    data : path, folder, glob, polars LazyFrame, pyarrow dataset, DuckDB relation, Dask dataframe or Spark DataFrame
         Where the rows are.
     target : str or int
         The column to predict, by name or by number.
@@ -392,11 +400,16 @@ class _Head(PartWork):
         return other if into is None else into
 
 
-def _refuse_endless(cells: FloatArray, name: str) -> None:
-    for end in (np.fmin.reduce(cells), np.fmax.reduce(cells)):  # missing cells are passed over
+def _ends(cells: FloatArray, name: str) -> tuple[float, float]:
+    """Return the smallest and the largest cell; refuse what nobody can compute with."""
+    low, high = cells.min(), cells.max()
+    if np.isnan(low):  # slower, and passes missing cells over
+        low, high = np.fmin.reduce(cells, initial=np.inf), np.fmax.reduce(cells, initial=-np.inf)
+    for end in (low, high) if low <= high else ():
         if abs(end) > LARGEST:
             how = "an infinite number" if np.isinf(end) else f"{end:g}, too large to compute with"
             raise InputError(f"Column {name!r} holds {how}; correct or empty the cell.")
+    return low, high
 
 
 def _label(level: Any) -> str:

@@ -318,3 +318,20 @@ def gather_shifted(X, order, columns, shift, out, about, gaps):
         about[place, 1] += total
         about[place, 2], about[place, 3] = least, most
         gaps[place] = n - np.int64(present)
+
+
+@njit(nogil=True, cache=True)
+def gather_scaled(X, rows, columns, middle, spread, most, starts, values, out):
+    """Write some columns in spreads from their middle, cut off at both ends, missing cells as 0.
+
+    starts, values : where the values of a column's levels begin, or -1 where its cells are numbers; these values
+    out : (n, q) float64, best column by column
+    """
+    for place in range(columns.shape[0]):
+        column, target, start = X[:, columns[place]], out[:, place], starts[place]
+        for i in range(rows.shape[0]):
+            x = column[rows[i]]
+            if start >= 0 and not np.isnan(x):
+                x = values[start + np.int64(x)]
+            z = (x - middle[place]) / spread[place]
+            target[i] = 0.0 if np.isnan(z) else min(max(z, -most), most)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ import numpy as np
 from fewer.contracts import Resources, SearchSpace
 from fewer.criteria.folded_least_squares import FoldedLeastSquaresScorer
 from fewer.io import Source, Stream
+from fewer.kernels.statistics import gather_scaled
 from fewer.problem import BoolArray, FloatArray, IntArray, Kind, Problem
 from fewer.selectors.auto import MARGIN
 from fewer.statistics import GramSums, RowSample, Statistics, collect, row_folds
@@ -107,31 +108,34 @@ class Terms:
         middle, spread_of = np.array(ends).T
         return cls(np.array(owner), tuple(tables), middle, spread_of, np.empty((0, 2), dtype=np.int64))
 
-    def inputs(self, X: FloatArray) -> FloatArray:
+    def inputs(self, X: FloatArray, rows: IntArray | None = None) -> FloatArray:
         """Turn rows into inputs.
 
         Parameters
         ----------
         X : array of shape (n_rows, n_features)
             Cells; levels are codes.
+        rows : int array, optional
+            Which rows; all by default.
 
         Returns
         -------
         array of shape (n_rows, n_inputs + n_products)
             Column by column.
         """
-        n = len(self.owner)
-        out = np.empty((len(X), n + len(self.pairs)), order="F")
-        for place, (feature, table) in enumerate(zip(self.owner.tolist(), self.tables, strict=True)):
-            cells = X[:, feature]
-            if table is not None:
-                known = ~np.isnan(cells)
-                cells = np.where(known, table[np.where(known, cells, 0.0).astype(np.int64)], np.nan)
-            z = np.clip((cells - self.middle[place]) / self.spread[place], -CLIPPED, CLIPPED)
-            out[:, place] = np.where(np.isnan(z), 0.0, z)
+        rows, n = np.arange(len(X)) if rows is None else rows, len(self.owner)
+        out = np.empty((len(rows), n + len(self.pairs)), order="F")
+        gather_scaled(X, rows, self.owner, self.middle, self.spread, CLIPPED, *self._levels, out)
         for place, (i, j) in enumerate(self.pairs.tolist(), n):
             np.multiply(out[:, i], out[:, j], out=out[:, place])
         return out
+
+    @cached_property
+    def _levels(self) -> tuple[IntArray, FloatArray]:
+        """The values of all levels one after the other, and where those of each input begin; -1 for a number."""
+        lengths = np.array([0 if table is None else len(table) for table in self.tables])
+        starts = np.where([table is None for table in self.tables], -1, np.cumsum(lengths) - lengths)
+        return starts, np.concatenate([np.empty(0), *(table for table in self.tables if table is not None)])
 
     def of_features(self, features: IntArray) -> IntArray:
         """Return the inputs that some features take part in, products too.
@@ -149,20 +153,24 @@ class Terms:
         own = np.isin(self.owner, features)
         return np.flatnonzero(np.concatenate([own, own[self.pairs].any(axis=1)]))
 
-    def problem(self, rows: Problem) -> Problem:
+    def problem(self, rows: Problem, chosen: IntArray | None = None) -> Problem:
         """Return rows with their inputs as columns.
 
         Parameters
         ----------
         rows : Problem
             With the features as columns.
+        chosen : int array, optional
+            Which of them; all by default.
 
         Returns
         -------
         Problem
             All columns are numbers.
         """
-        X = self.inputs(rows.X)
+        X, w = self.inputs(rows.X, chosen), rows.sample_weight
+        if chosen is not None:
+            rows = replace(rows, y=rows.y[chosen], sample_weight=None if w is None else w[chosen])
         names = tuple(map(str, range(X.shape[1])))
         kinds: list[Kind] = ["numeric"] * len(names)
         return replace(rows, X=X, names=names, kinds=tuple(kinds), levels={})
@@ -251,7 +259,7 @@ class OtherRows:
             others = np.flatnonzero(~self.sample.holds(chunk, part, start))
             start += chunk.n_samples
             for low in range(0, len(others), BLOCK_ROWS):
-                yield self.weighted(self.terms.problem(chunk.take(others[low : low + BLOCK_ROWS])))
+                yield self.weighted(self.terms.problem(chunk, others[low : low + BLOCK_ROWS]))
 
     def weighted(self, rows: Problem) -> Problem:
         """Weigh rows by their classes, where these count the same.
@@ -365,7 +373,7 @@ class FoldRule(ABC):
     """What predicts one held-out fold."""
 
     @abstractmethod
-    def grades(self, rows: Problem) -> tuple[FloatArray, ...]:
+    def grades(self, rows: Problem) -> FloatArray:
         """Grade each row with each subset, all features last.
 
         Parameters
@@ -375,18 +383,18 @@ class FoldRule(ABC):
 
         Returns
         -------
-        tuple of arrays of shape (n_rows,)
+        array of shape (n_rows, n_subsets)
             1 is right.
         """
 
 
 @dataclass(frozen=True, eq=False)
 class LinearRule(FoldRule):
-    """Linear fits of subsets."""
+    """Linear fits of subsets; the sums that they come from stay where they are."""
 
     gram: GramSums
-    scorer: FoldedLeastSquaresScorer
-    coefficients: Sequence[FloatArray]
+    coefficients: FloatArray  # (n_base, n_subsets, n_targets)
+    y_mean: float
     spread: float
 
     @classmethod
@@ -394,17 +402,16 @@ class LinearRule(FoldRule):
         cls, gram: GramSums, scorer: FoldedLeastSquaresScorer, masks: Sequence[BoolArray], spread: float
     ) -> LinearRule:
         """Fit each subset to the rows of a scorer."""
-        return cls(gram, scorer, [scorer.coefficients(mask) for mask in masks], spread)
+        fits = np.stack([scorer.coefficients(mask) for mask in masks], axis=1)
+        return cls(gram.outline(), fits, scorer.system.y_mean, spread)
 
-    def grades(self, rows: Problem) -> tuple[FloatArray, ...]:
-        base = self.gram.base(rows, np.arange(rows.n_samples))
-        return tuple(self._grade(base @ own, rows.y) for own in self.coefficients)
-
-    def _grade(self, answers: FloatArray, y: IntArray | FloatArray) -> FloatArray:
-        outputs = self.scorer.readable(answers)
-        if outputs.ndim == 2:
-            return (outputs.argmax(axis=1) == y).astype(np.float64)
-        return np.asarray(1.0 - (y - outputs) ** 2 / self.spread)
+    def grades(self, rows: Problem) -> FloatArray:
+        n_base, n_subsets, n_targets = self.coefficients.shape
+        answers = (self.gram.base(rows) @ self.coefficients.reshape(n_base, -1)).reshape(-1, n_subsets, n_targets)
+        if rows.task == "regression":
+            return np.asarray(1.0 - (rows.y[:, None] - self.y_mean - answers[:, :, 0]) ** 2 / self.spread)
+        found = answers.argmax(axis=2) if n_targets > 1 else answers[:, :, 0] > 0.0
+        return (found == rows.y[:, None]).astype(np.float64)
 
 
 class HeldoutSums(Statistics):
@@ -433,8 +440,8 @@ class HeldoutSums(Statistics):
             grades = rule.grades(rows)
             self.mass[fold] += w.sum()
             self.rows[fold] += rows.n_samples
-            for place, v in enumerate((*grades, *(own - grades[-1] for own in grades[:-1]))):
-                self.sums[fold, place] += [w @ v, w @ w, w**2 @ v, w**2 @ v**2]
+            v = np.hstack([grades, grades[:, :-1] - grades[:, -1:]])
+            self.sums[fold] += np.stack([w @ v, np.full(v.shape[1], w @ w), w**2 @ v, w**2 @ v**2], axis=1)
 
     def merge(self, other: HeldoutSums) -> None:
         """Add what another one has summed over other rows."""

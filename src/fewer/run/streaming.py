@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -246,14 +246,19 @@ def select_stream(
     assert isinstance(selector, SubsetSelector)
     _refuse_whole_rows(criterion, selector, asked, resume_dir)
     with one_blas_thread():
-        work: _Work
+        work = _SearchPlan(stream.sent(), selector, max(cv, 1), int(criterion.cv), seed)
+        found: _Searched
         if isinstance(criterion, LeastSquares):
-            work = _LeastSquaresWork.of(stream, selector, criterion, max(cv, 1), seed, resources)
+            make = partial(GramSums, stream.like, work.n_outer * work.n_inner, seed)
+            found = collect(stream, make, resources, partial(_search_gram, work, cv))
         else:
-            work = _NaiveBayesWork.of(stream, selector, criterion, max(cv, 1), seed, resources)
-        fitted = work.fit(None)
-        outcome = work.judge(cv) if cv else None
-    return _describe(work, plan, fitted, outcome, time.perf_counter() - began)
+            counted = CountedTable.of(stream, criterion, (work.n_outer, work.n_inner), seed, resources)
+            found = _CountedSearches(work, counted).run(cv)
+        outcome = found.judged(stream, work, resources) if cv else None
+        shown = _evidence(stream, found, selector, seed, resources)
+    return replace(
+        _describe(stream, plan, found, outcome), evidence=shown, seconds=round(time.perf_counter() - began, 3)
+    )
 
 
 def _refuse_whole_rows(
@@ -512,15 +517,45 @@ class _Known(Criterion):
 
 
 @dataclass(frozen=True, eq=False)
-class _Work(ABC):
-    """A search on sums: one cell for each pair of an outer fold (who judges) and an inner one (who scores)."""
+class _SearchPlan:
+    """What is searched, with one cell for each pair of an outer fold (held out) and an inner one (who scores)."""
 
     stream: Stream
     selector: SubsetSelector
     n_outer: int
     n_inner: int
     seed: int
-    resources: Resources
+
+
+@dataclass(frozen=True, eq=False)
+class _Searched:
+    """What searches found on all rows and without each outer fold, without the sums that they went by."""
+
+    fitted: SubsetSelector
+    score_without: FloatArray
+    folds: list[tuple[BoolArray, FoldRule]]
+    n_missing: int
+    told: str
+    cuts: dict[str, list[float]]
+
+    def judged(self, stream: Stream, work: _SearchPlan, resources: Resources) -> _Outcome:
+        """Let one more pass judge each outer fold by the selection without it."""
+        masks, rules = map(list, zip(*self.folds, strict=True))
+        make = partial(HeldoutSums, rules, 2, work.n_inner, work.seed)
+        return _Outcome.of(collect(stream, make, resources), masks, stream.like.task == "classification")
+
+
+def _search_gram(work: _SearchPlan, n_folds: int, sums: GramSums) -> _Searched:
+    """Search where the sums lie: they are too large to travel."""
+    with one_blas_thread():
+        return _GramSearches(work, sums).run(n_folds)
+
+
+@dataclass(frozen=True, eq=False)
+class _Searches(ABC):
+    """Searches on sums, on all rows and without each outer fold."""
+
+    work: _SearchPlan
 
     @abstractmethod
     def scorer(self, without: int | None) -> Any:
@@ -549,75 +584,70 @@ class _Work(ABC):
         """Where columns were cut."""
         return {}
 
-    def fit(self, without: int | None) -> SubsetSelector:
-        """Search on all rows, or on those outside one outer fold."""
-        return self.fit_to(self.scorer(without), without)
+    def run(self, n_folds: int) -> _Searched:
+        """Search."""
+        scorer = self.scorer(None)
+        fitted = self.fit_to(scorer, None)
+        chosen = np.flatnonzero(fitted.support_)[:, None]
+        without = scorer.flips(fitted.support_, list(chosen), np.zeros(len(chosen), dtype=bool))
+        folds = each_part(_without_fold, [(fold,) for fold in range(n_folds)], Resources(), shared=self)
+        for known in (fitted.criterion, fitted.criterion_):  # the sums stay here
+            assert isinstance(known, _Known)
+            known.scorer = None
+        return _Searched(fitted, without, folds, self.n_missing, self.told, self.cuts)
 
     def fit_to(self, scorer: Any, without: int | None) -> SubsetSelector:
-        """Search by a scorer."""
-        seed = self.seed if without is None else int(np.random.default_rng([self.seed, 1, without]).integers(2**31))
-        selector = clone(self.selector).set_params(criterion=_Known(), random_state=seed)
+        """Search by a scorer of all rows, or of those outside one outer fold."""
+        work = self.work
+        seed = work.seed if without is None else int(np.random.default_rng([work.seed, 1, without]).integers(2**31))
+        selector = clone(work.selector).set_params(criterion=_Known(), random_state=seed)
         selector.criterion = _Known(scorer)
         return selector.fit_problem(self.outline(scorer))
 
     def outline(self, scorer: Any) -> Problem:
         """Return two rows with the names and kinds of the table, in which the same columns vary."""
-        varies = self.varies(scorer)
+        varies, like = self.varies(scorer), self.work.stream.like
         refuse_constant(~varies)
-        y = np.arange(2) if self.stream.like.task == "classification" else np.arange(2.0)
-        return replace(self.stream.like, X=np.array([np.zeros(len(varies)), varies.astype(np.float64)]), y=y)
-
-    def judge(self, n_folds: int) -> _Outcome:
-        """Repeat the selection without each outer fold, and let one more pass judge that fold."""
-        found = each_part(_without_fold, [(fold,) for fold in range(n_folds)], Resources(), shared=self)
-        masks, rules = map(list, zip(*found, strict=True))
-        make = partial(HeldoutSums, rules, 2, self.n_inner, self.seed)
-        is_share = self.stream.like.task == "classification"
-        return _Outcome.of(collect(self.stream, make, self.resources), masks, is_share)
+        y = np.arange(2) if like.task == "classification" else np.arange(2.0)
+        return replace(like, X=np.array([np.zeros(len(varies)), varies.astype(np.float64)]), y=y)
 
 
-def _without_fold(work: _Work, fold: int) -> tuple[BoolArray, FoldRule]:
+def _without_fold(searches: _Searches, fold: int) -> tuple[BoolArray, FoldRule]:
     """Search on the rows outside an outer fold; return the features and what predicts the fold."""
-    scorer = work.scorer(fold)
-    mask = work.fit_to(scorer, fold).support_
-    return mask, work.rule(fold, scorer, mask)
+    scorer = searches.scorer(fold)
+    mask = searches.fit_to(scorer, fold).support_
+    return mask, searches.rule(fold, scorer, mask)
 
 
 @dataclass(frozen=True, eq=False)
-class _LeastSquaresWork(_Work):
-    """Least squares: everything but the judgement comes from one Gram matrix for each cell."""
-
+class _GramSearches(_Searches):
     sums: GramSums
-    alpha: float
-
-    @classmethod
-    def of(
-        cls, stream: Stream, selector: SubsetSelector, criterion: LeastSquares, n_outer: int, seed: int,
-        resources: Resources,
-    ) -> _LeastSquaresWork:  # fmt: skip
-        """Pass over the table once."""
-        n_inner = int(criterion.cv)
-        sums = collect(stream, partial(GramSums, stream.like, n_outer * n_inner, seed), resources)
-        return cls(stream, selector, n_outer, n_inner, seed, resources, sums, float(criterion.alpha))
 
     def scorer(self, without: int | None) -> FoldedLeastSquaresScorer:
-        outer = np.array([fold for fold in range(self.n_outer) if fold != without])
-        groups = [outer * self.n_inner + inner for inner in range(self.n_inner)]
-        return FoldedLeastSquaresScorer(self.sums, groups, self.alpha)
+        work, criterion = self.work, self.work.selector._criterion()
+        assert isinstance(criterion, LeastSquares)
+        outer = np.array([fold for fold in range(work.n_outer) if fold != without])
+        groups = [outer * work.n_inner + inner for inner in range(work.n_inner)]
+        return FoldedLeastSquaresScorer(self.sums, groups, float(criterion.alpha))
 
     def varies(self, scorer: FoldedLeastSquaresScorer) -> BoolArray:
-        return np.asarray(np.bincount(scorer.owner, scorer.system.varies, minlength=self.stream.n_features) > 0)
+        n_features = self.work.stream.n_features
+        return np.asarray(np.bincount(scorer.owner, scorer.system.varies, minlength=n_features) > 0)
 
     def rule(self, fold: int, scorer: FoldedLeastSquaresScorer, mask: BoolArray) -> FoldRule:
-        whole = self.scorer(None)._held.sum(axis=0)
-        spread = float(whole[-1, -1] / whole[0, 0]) or 1.0
-        return LinearRule.of(self.sums, scorer, (mask, np.ones_like(mask)), spread)
+        return LinearRule.of(self.sums, scorer, (mask, np.ones_like(mask)), self.spread)
+
+    @cached_property
+    def spread(self) -> float:
+        """The mean squared deviation of the target from its mean."""
+        whole = self.scorer(None).system.parts.sum(axis=0)
+        return float(whole[-1, -1] / whole[0, 0]) or 1.0
 
     @property
     def n_missing(self) -> int:
-        present = self.sums.about[:, :, 0].sum(axis=0)
-        first = np.searchsorted(self.sums.owner, np.arange(self.stream.n_features))
-        return int((self.stream.n_samples - present[np.minimum(first, len(present) - 1)]).sum())
+        present, stream = self.sums.about[:, :, 0].sum(axis=0), self.work.stream
+        first = np.searchsorted(self.sums.owner, np.arange(stream.n_features))
+        return int((stream.n_samples - present[np.minimum(first, len(present) - 1)]).sum())
 
     @property
     def told(self) -> str:
@@ -625,20 +655,8 @@ class _LeastSquaresWork(_Work):
 
 
 @dataclass(frozen=True, eq=False)
-class _NaiveBayesWork(_Work):
-    """Naive Bayes: what it learns comes from one count for each cell; each step of a search is a pass."""
-
+class _CountedSearches(_Searches):
     counted: CountedTable
-
-    @classmethod
-    def of(
-        cls, stream: Stream, selector: SubsetSelector, criterion: NaiveBayes, n_outer: int, seed: int,
-        resources: Resources,
-    ) -> _NaiveBayesWork:  # fmt: skip
-        """Pass over the table twice."""
-        n_inner = int(criterion.cv)
-        counted = CountedTable.of(stream, criterion, (n_outer, n_inner), seed, resources)
-        return cls(stream, selector, n_outer, n_inner, seed, resources, counted)
 
     def scorer(self, without: int | None) -> StreamedNaiveBayesScorer:
         return StreamedNaiveBayesScorer(self.counted, without)
@@ -647,7 +665,7 @@ class _NaiveBayesWork(_Work):
         return self.counted.varies
 
     def rule(self, fold: int, scorer: Any, mask: BoolArray) -> FoldRule:
-        outer = np.arange(self.n_outer * self.n_inner) // self.n_inner
+        outer = np.arange(self.work.n_outer * self.work.n_inner) // self.work.n_inner
         return _CountedRule(self.counted.rules([outer != fold], np.where(outer == fold, 0, -1)), mask)
 
     @property
@@ -657,12 +675,12 @@ class _NaiveBayesWork(_Work):
     @property
     def told(self) -> str:
         n_rows = self.counted.n_cut
-        share = "all" if n_rows == self.stream.n_samples else f"a sample of {n_rows:,}"
+        share = "all" if n_rows == self.work.stream.n_samples else f"a sample of {n_rows:,}"
         return f"once for each step; columns were cut by MDLP on {share} of them"
 
     @property
     def cuts(self) -> dict[str, list[float]]:
-        edges = zip(self.stream.like.names, self.counted.bins.edges, strict=True)
+        edges = zip(self.work.stream.like.names, self.counted.bins.edges, strict=True)
         return {name: own.tolist() for name, own in edges if len(own)}
 
 
@@ -671,8 +689,8 @@ class _CountedRule(FoldRule):
     rules: BayesRules
     mask: BoolArray
 
-    def grades(self, rows: Problem) -> tuple[FloatArray, FloatArray]:
-        return self.rules.right(rows, self.mask), self.rules.right(rows, np.ones_like(self.mask))
+    def grades(self, rows: Problem) -> FloatArray:
+        return np.column_stack([self.rules.right(rows, mask) for mask in (self.mask, np.ones_like(self.mask))])
 
 
 @dataclass(frozen=True, eq=False)
@@ -688,21 +706,17 @@ class _Outcome:
         return cls(chosen, everyone, difference, masks)
 
 
-def _describe(work: _Work, plan: Plan, fitted: SubsetSelector, outcome: _Outcome | None, seconds: float) -> Selection:
-    like, stream = work.stream.like, work.stream
+def _describe(stream: Stream, plan: Plan, found: _Searched, outcome: _Outcome | None) -> Selection:
+    like, fitted = stream.like, found.fitted
     chosen, order = np.flatnonzero(fitted.support_), fitted.answer_.order
-    assert isinstance(fitted.criterion, _Known)
-    scorer = fitted.criterion.scorer
-    units = [np.array([column]) for column in chosen]
-    without = scorer.flips(fitted.support_, units, np.zeros(len(chosen), dtype=bool))
-    glance = glance_of(like, work.n_missing)
-    if work.cuts:
-        glance["cuts"] = work.cuts
+    glance = glance_of(like, found.n_missing)
+    if found.cuts:
+        glance["cuts"] = found.cuts
     if like.task == "classification":
         pairs = zip(like.classes, stream.class_counts.tolist(), strict=True)
         glance["classes"] = {str(label): count for label, count in pairs}
     note = (
-        f"The table was read in chunks: {stream.n_samples:,} rows in {stream.n_parts} part(s), {work.told}; all rows "
+        f"The table was read in chunks: {stream.n_samples:,} rows in {stream.n_parts} part(s), {found.told}; all rows "
         "were used."
     )
     return Selection(
@@ -715,28 +729,29 @@ def _describe(work: _Work, plan: Plan, fitted: SubsetSelector, outcome: _Outcome
         method=plan.name,
         **components_of(plan.selector),
         n_evaluations=fitted.trace_.n_evaluations,
-        seconds=round(seconds, 3),
-        seed=work.seed,
+        seconds=0.0,
+        seed=plan.request.seed,
         set_aside=[like.names[i] for i in fitted.set_aside_],
         warnings=[*like.notes, note],
         heldout=numbers_of(outcome.chosen, outcome.difference, len(outcome.masks)) if outcome else {},
-        score_without={like.names[c]: round(float(s), 12) for c, s in zip(chosen, without, strict=True)},
+        score_without={like.names[c]: round(float(s), 12) for c, s in zip(chosen, found.score_without, strict=True)},
         frequency=frequencies(outcome.masks, like.names) if outcome else {},
         n_rows=stream.n_samples,
         n_features=like.n_features,
         data=glance,
         command=plan.command,
         versions=versions(),
-        evidence=_evidence(work, fitted, order),
         trace=fitted.trace_,
     )
 
 
-def _evidence(work: _Work, fitted: SubsetSelector, order: IntArray) -> dict[str, Any]:
+def _evidence(
+    stream: Stream, found: _Searched, selector: SubsetSelector, seed: int, resources: Resources
+) -> dict[str, Any]:
     """Draw rows for the page in one more pass, where that is cheap."""
-    stream = work.stream
+    fitted = found.fitted
     if stream.n_samples * stream.n_features > SHOWN_CELLS or fitted.support_.sum() == 0:
         return {}
-    rows = draw_sample(stream, SHOWN_ROWS, work.seed, work.resources)
-    judge = work.selector._criterion()
-    return Evidence(rows, fitted.answer_, order, judge, None, work.seed, n_total=stream.n_samples).gather()
+    rows, n_total = draw_sample(stream, SHOWN_ROWS, seed, resources), stream.n_samples
+    order = fitted.answer_.order
+    return Evidence(rows, fitted.answer_, order, selector._criterion(), None, seed, n_total=n_total).gather()

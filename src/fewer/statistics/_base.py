@@ -80,11 +80,11 @@ class InParts(Protocol):
 
 
 class _Collecting(PartWork):
-    """Statistics of a part, and how they merge."""
+    """Statistics of a part, how they merge, and what is made of them."""
 
-    def __init__(self, table: InParts, make: Callable[[], Any]) -> None:
+    def __init__(self, table: InParts, make: Callable[[], Any], finish: Callable[[Any], Any] | None) -> None:
         self.columns, self.n_rows = table.columns, table.chunk_rows
-        self._table, self._make = table.sent(), make
+        self._table, self._make, self._finish = table.sent(), make, finish
 
     def read(self, part: int, frames: Iterator[Any]) -> Any:
         statistics, start = self._make(), 0
@@ -99,8 +99,13 @@ class _Collecting(PartWork):
             own.merge(new)
         return into
 
+    def finish(self, result: Any) -> Any:
+        return result if self._finish is None else self._finish(result)
 
-def collect(stream: InParts, make: Callable[[], Any], resources: Resources) -> Any:
+
+def collect(
+    stream: InParts, make: Callable[[], Any], resources: Resources, finish: Callable[[Any], Any] | None = None
+) -> Any:
     """Pass a table through statistics: one (or a tuple) for each part, neighbors merged pairwise where they lie.
 
     Parameters
@@ -111,11 +116,13 @@ def collect(stream: InParts, make: Callable[[], Any], resources: Resources) -> A
         Returns empty statistics, or a tuple of them.
     resources : Resources
         Threads, or who runs tasks.
+    finish : callable, optional
+        Makes what is returned of the statistics, where they lie: large ones need not travel.
 
     Returns
     -------
     Statistics or tuple of Statistics
-        Over all rows.
+        Over all rows; or what `finish` makes of them.
 
     Examples
     --------
@@ -127,7 +134,7 @@ def collect(stream: InParts, make: Callable[[], Any], resources: Resources) -> A
     >>> collect(stream, lambda: Ranges(1), Resources()).high
     array([4.])
     """
-    return stream.source.reduce(_Collecting(stream, make), resources)
+    return stream.source.reduce(_Collecting(stream, make, finish), resources)
 
 
 def _as_tuple(statistics: Any) -> tuple[Statistics, ...]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
+from collections.abc import Sequence
+from copy import copy, deepcopy
 from dataclasses import dataclass
 from typing import Any
 
@@ -238,23 +239,36 @@ class GramSums(Statistics):
         self.about[:, :, 3] = np.maximum(self.about[:, :, 3], other.about[:, :, 3])
         self.n_rows += other.n_rows
 
-    def system(self, folds: IntArray | None = None) -> LinearSystem:
-        """Return the products of scaled inputs and targets over some folds (all by default).
+    def outline(self) -> GramSums:
+        """Return the same without sums, which still makes the `base` of rows.
+
+        Returns
+        -------
+        GramSums
+            Small enough to travel.
+        """
+        light = copy(self)
+        light.n_folds, light.products, light.about = 0, self.products[:0], self.about[:0]
+        return light
+
+    def system(self, groups: Sequence[IntArray] | None = None) -> LinearSystem:
+        """Return the products of scaled inputs and targets over groups of folds (each fold by default).
 
         Inputs are scaled to [−1, 1] by the range of these folds' rows and centered; a missing cell counts as its
         column's mean; two classes are −1 and 1, more have one such target each.
 
         Parameters
         ----------
-        folds : int array, optional
-            Which folds; all by default.
+        groups : sequence of int arrays, optional
+            Folds whose rows are one part; each fold by default.
 
         Returns
         -------
         LinearSystem
             Ready for linear fits on any of the inputs.
         """
-        folds = np.arange(self.n_folds) if folds is None else folds
+        groups = list(np.arange(self.n_folds)[:, None]) if groups is None else groups
+        folds = np.sort(np.concatenate(groups))
         present, total = self.about[folds, :, 0].sum(axis=0), self.about[folds, :, 1].sum(axis=0)
         low = np.where(present > 0, self.about[folds, :, 2].min(axis=0), 0.0)
         high = np.where(present > 0, self.about[folds, :, 3].max(axis=0), 0.0)
@@ -281,17 +295,17 @@ class GramSums(Statistics):
         if self._task == "regression":
             y_mean = self._y_shift + float(centers[first])
             change[first, 0] -= centers[first]
-        parts = change @ self.products[folds] @ change.T
+        parts = change @ np.array([self.products[group].sum(axis=0) for group in groups]) @ change.T
         return LinearSystem(parts, change, self.owner, high > low, y_mean)
 
 
 @dataclass(frozen=True, eq=False)
 class LinearSystem:
-    """Products of a constant, scaled inputs and targets, for each fold.
+    """Products of a constant, scaled inputs and targets, for each group of folds.
 
     Attributes
     ----------
-    parts : array of shape (n_folds, n_final, n_final)
+    parts : array of shape (n_groups, n_final, n_final)
     change : array of shape (n_final, n_base)
         Turns what `GramSums.base` returns into what the products are of.
     owner : int array of shape (n_inputs,)
@@ -305,8 +319,3 @@ class LinearSystem:
     owner: IntArray
     varies: BoolArray
     y_mean: float
-
-    def regrouped(self, groups: list[IntArray]) -> LinearSystem:
-        """Return the same system with folds joined."""
-        parts = np.array([self.parts[group].sum(axis=0) for group in groups])
-        return LinearSystem(parts, self.change, self.owner, self.varies, self.y_mean)
