@@ -1,5 +1,6 @@
 """The code on the pages runs, and every public name has its place in the reference."""
 
+import json
 import re
 import shutil
 import sys
@@ -38,6 +39,16 @@ def test_the_code_of_the_readme_runs():
         exec(compile(block, "README.md", "exec"), space)
     assert space["selection"].features
     assert 3 <= space["X_small"].shape[1] <= 10
+
+
+def test_the_tables_of_models_are_those_of_the_benchmark(monkeypatch):
+    monkeypatch.syspath_prepend(DOCS.parent / "benchmarks")
+    from rows_models import KEPT, PAGE, as_tables, page_with
+
+    rows, page = json.loads(KEPT.read_text(encoding="utf-8")), PAGE.read_text(encoding="utf-8")
+    assert page_with(rows, page) == page, "run `python benchmarks/rows_models.py --table`"
+    assert as_tables(rows).count("\n| ") >= len(rows) / 2
+    assert all(row["alike"] is not False for row in rows)  # None: the same is tested elsewhere
 
 
 @pytest.mark.parametrize("path", [*PAGES, README], ids=lambda p: p.name)

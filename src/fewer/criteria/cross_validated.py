@@ -262,6 +262,7 @@ class CrossValidatedScorer(PredictiveScorer):
         self._resources = resources
         self._shared: Shared | None = None
         self._is_accuracy = criterion.scoring in (None, "accuracy") and problem.task == "classification"
+        self._is_r2 = criterion.scoring in (None, "r2") and problem.task == "regression" and problem.n_outputs == 1
         self._metric = criterion.scoring
         self._why_fitted = ""
         self._parts: dict[int, Part | None] = {}
@@ -643,6 +644,9 @@ class CrossValidatedScorer(PredictiveScorer):
         weights = _weights(self.problem.sample_weight, test)
         if self._is_accuracy and not weights:
             return float(np.mean(model.predict(test) == self._labels[test]))
+        truth = self._labels[test]
+        if self._is_r2 and not weights and (spread := ((truth - truth.mean()) ** 2).sum()) > 0:
+            return float(1.0 - ((truth - model.predict(test)) ** 2).sum() / spread)  # as `r2_score` has it, to the bit
         return float(self._scoring(model, np.empty((len(test), 0)), self._labels[test], **weights))
 
     def _part(self, fold: int) -> Part | None:

@@ -296,3 +296,41 @@ def fit_rows(columns, residual, coefficients, penalty, tolerance, most):
         else:
             everyone = False
     return False
+
+
+@njit(nogil=True, cache=True)
+def fit_products(products, columns, penalties, found, tolerance, most):
+    """Fit least squares with one penalty after the other to some columns, whose products are known.
+
+    products : (gram, pulls)
+        (p, p) and (p,) float64: of centered columns with each other and with the centered target, over the rows.
+    columns : (k,) int64
+    penalties : (lengths, squares)
+        Each (m,), from strong to weak: every fit goes on from the one before.
+    found : (m, k) float64
+        The coefficients.
+
+    Says whether all converged.
+    """
+    gram, pulls = products
+    k = columns.shape[0]
+    now, pull = np.zeros(k), pulls[columns]
+    for step in range(found.shape[0]):
+        largest, rounds = tolerance, 0
+        while largest >= tolerance and rounds < most:
+            largest, rounds = 0.0, rounds + 1
+            for a in range(k):
+                row = gram[columns[a]]
+                curvature = row[columns[a]]
+                if curvature <= 0.0:
+                    continue
+                change = _change(pull[a], now[a], curvature, penalties[0][step], penalties[1][step])
+                if change != 0.0:
+                    now[a] += change
+                    for b in range(k):
+                        pull[b] -= row[columns[b]] * change
+                    largest = max(largest, abs(change) * np.sqrt(curvature))
+        if largest >= tolerance:
+            return False
+        found[step] = now
+    return True

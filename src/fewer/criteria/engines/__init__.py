@@ -26,6 +26,7 @@ from fewer.criteria.engines._linear import DiscriminantEngine, LinearEngine, Qua
 from fewer.criteria.engines._logistic import linear_svc_engine, logistic_engine
 from fewer.criteria.engines._neighbors import neighbors_engine
 from fewer.criteria.engines._parts import Part, agrees
+from fewer.criteria.engines._penalised import PENALISED
 from fewer.criteria.engines._support_vectors import SupportVectors
 from fewer.criteria.engines._trees import BOOSTINGS, FORESTS, TREES, BoostingPart, ForestPart, TreePart
 from fewer.problem import FloatArray, IntArray, Problem
@@ -89,6 +90,7 @@ PARTS: dict[type, type[Part]] = (
     | dict.fromkeys(BOOSTINGS, BoostingPart)
     | dict.fromkeys(HISTOGRAM_BOOSTINGS, HistogramBoosting)
     | {SVC: SupportVectors}
+    | PENALISED
 )
 """Estimator → what fits it on the columns of a part."""
 
