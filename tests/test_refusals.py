@@ -295,6 +295,10 @@ def _table():
         (lambda X, y, _: fewer.select(X, y, task={}), "'task' parameter of select"),
         (lambda X, y, _: fewer.select(X, y, cv=object()), "is neither a number of folds"),
         (lambda X, y, _: fewer.select(X, y, groups=y[:3], sample_weight=y + 1.0), "groups has shape"),
+        (
+            lambda X, y, _: fewer.select(X, y, memory=np.zeros((2, 2, 2))),
+            r"^memory=array\(.*\) is not an amount of memory",
+        ),
         (lambda X, y, _: fewer.compare(X, y, [None]), "None is neither a name nor"),
         (lambda X, y, _: fewer.compare(X, y, {"a": 1}), "1 is neither a name nor"),
         (lambda X, y, _: SubsetSelector(NaiveBayes(cv=[])).fit(X, y), "gives no split"),

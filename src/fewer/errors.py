@@ -1,5 +1,6 @@
 """The one kind of error that people are meant to read, the one category of warnings, and Ctrl-C as what it was."""
 
+import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,6 +21,10 @@ class InputError(ValueError):
     ...     print(error)
     X has 1 dimension; it must be two-dimensional.
     """
+
+    def __init__(self, *args: object) -> None:
+        """Keep the message on one line, whatever is quoted in it."""
+        super().__init__(*(re.sub(r"\s*\n\s*", " ", one) if isinstance(one, str) else one for one in args))
 
 
 class InputTypeError(InputError, TypeError):

@@ -605,12 +605,14 @@ _ALLOWED: dict[str, list[Any]] = SubsetSelector._parameter_constraints | {
     "methods": [str, "array-like", dict],
     "estimators": [str, "array-like", dict],
 }
-"""What arguments may be; `include`, `exclude`, `start` and `memory` are looked at where they are read."""
+"""What arguments may be; `include`, `exclude` and `start` are looked at where they are read, `memory` is parsed."""
 
 
 def _refuse_arguments(caller: str, given: Mapping[str, Any]) -> None:
     if not isinstance(given.get("method", ""), str):
         registry.method_named(given["method"])  # which says that it is no name
+    if "memory" in given:
+        parse_memory(given["memory"])
     looked_at = set(_ALLOWED) - {"include", "exclude", "start", "memory"}
     with one_line():
         validate_parameter_constraints(
