@@ -51,10 +51,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--only", choices=["numbers", "mixed"])
     asked = parser.parse_args()
     numbers = [f"x{i:02d}" for i in range(38)]
     one = {"POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1"}
     for what, names in (("numbers", [*numbers, "label"]), ("mixed", [*numbers[:10], "city", "shop", "label"])):
+        if asked.only not in (None, what):
+            continue
         least = {}
         for _ in range(asked.rounds):
             for who, code in (("polars", POLARS), ("fewer", FEWER)):

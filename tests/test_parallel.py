@@ -196,7 +196,8 @@ def traffic(client, monkeypatch):
     return seen
 
 
-def test_sums_stay_where_they_lie_however_many_parts_there_are(client, traffic):
+def test_sums_stay_where_they_lie_however_many_parts_there_are(client, traffic, monkeypatch):
+    monkeypatch.setattr("fewer.run.streaming.SHOWN_CELLS", 0)  # a table of 1,000 parts is too large for pictures
     # Four Gram matrices of 1,000 columns are 16 MB as triangles; what the searches on them found is what travels.
     words = {"criterion": "least-squares:cv=2", "n_features_to_select": 1, "cv": 2, "random_state": 0}
     through = {}
@@ -208,7 +209,7 @@ def test_sums_stay_where_they_lie_however_many_parts_there_are(client, traffic):
         through[n_parts] = sum(traffic)
     each = (through[32] - through[8]) / 24
     first_rows = 4 * 8 * HEAD_CELLS  # what a stream keeps of longer parts, sent with each pass
-    assert through[32] < 8e6
+    assert through[32] < 2e6
     assert through[32] + 968 * each + first_rows < 50e6  # computed for 1,000 parts
 
 
