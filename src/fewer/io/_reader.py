@@ -436,8 +436,8 @@ def unmasked(values: Any) -> Any:
     if not np.ma.is_masked(values):
         return np.asarray(values.data)
     if values.dtype.kind in "biuf":
-        return np.asarray(values.astype(np.float64).filled(np.nan))
-    return np.asarray(values.astype(object).filled(None))
+        return np.ma.filled(values.astype(np.float64), np.nan)
+    return np.ma.filled(values.astype(object), None)
 
 
 def _array_of_lists(X: Any) -> NDArray[Any]:
