@@ -12,6 +12,11 @@ LONGEST = 400
 class InputError(ValueError):
     """Input that cannot be used; the message says what was found, where, and the cure.
 
+    Parameters
+    ----------
+    *args : object
+        The message, which is kept on one line, whatever is quoted in it.
+
     Examples
     --------
     >>> from fewer import InputError, Problem
@@ -23,7 +28,6 @@ class InputError(ValueError):
     """
 
     def __init__(self, *args: object) -> None:
-        """Keep the message on one line, whatever is quoted in it."""
         super().__init__(*(re.sub(r"\s*\n\s*", " ", one) if isinstance(one, str) else one for one in args))
 
 

@@ -8,8 +8,16 @@ import pytest
 from fewer.cli import _shared
 
 
+@pytest.fixture
+def restored():
+    """Hear of a closed terminal even where these tests themselves run under `nohup`."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
-def test_a_stop_that_somebody_swallows_is_raised_again(number, code):
+def test_a_stop_that_somebody_swallows_is_raised_again(number, code, restored):
     with _shared.listening():
         _shared.raise_if_asked()
         try:

@@ -30,6 +30,11 @@ OnStep = Callable[[Trace], None]
 class IncompatibleError(InputError):
     """Components that cannot work together; the message says why.
 
+    Parameters
+    ----------
+    *args : object
+        The message.
+
     Examples
     --------
     >>> from fewer.contracts import Run
