@@ -479,8 +479,8 @@ ROWS |= {f"seeds {kind}": partial(seeds_of_races, kind) for kind in ("forest", "
 
 KEPT, PAGE = Path(__file__).with_name("models.json"), Path(__file__).parents[1] / "docs/guide/own-models.md"
 MODELS = (
-    ("HistGradientBoostingClassifier", "`HistGradientBoosting*`, up to 10,000 training rows, no early stopping, no "
-     "categories", "bins once for each fold", "raw predictions, to the bit"),
+    ("HistGradientBoostingClassifier", "`HistGradientBoosting*`, also with categories and early stopping", "bins once "
+     "for each fold", "raw predictions, to the bit"),
     ("DecisionTreeClassifier", "`DecisionTreeClassifier` (Gini)", "columns sorted once for each fold", "predictions, "
      "to the bit"),
     ("RandomForestClassifier, balanced", "`RandomForestClassifier` (Gini), here with `class_weight`", "columns sorted "

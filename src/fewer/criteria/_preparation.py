@@ -7,11 +7,13 @@ from copy import copy
 from functools import cached_property
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 from scipy.sparse import csc_array, issparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, clone
 from sklearn.compose import ColumnTransformer
 from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder
@@ -89,7 +91,29 @@ class Preparation:
             if not (self.is_native and self._has_missing.any())
             else np.zeros_like(self._has_missing)
         )
-        return self._prepared(columns, nominal, has_missing) if self._prepare else self.bare()
+        model = self._prepared(columns, nominal, has_missing) if self._prepare else self.bare()
+        return on_columns(model, columns, self._problem.names)
+
+    def with_categories(self) -> tuple[Any, dict[int, IntArray]] | None:
+        """Return the bare estimator with a mask of its columns of categories, and the ranks of their levels.
+
+        None where it gets one-hot columns instead.
+        """
+        rows, model = self._problem, on_columns(self.bare(), np.arange(self._problem.n_features), self._problem.names)
+        if not rows.nominal.any():
+            return model, {}
+        if not isinstance(model, HISTOGRAM_BOOSTINGS) or not self._framed or self._coded.any() or not self.is_native:
+            return None
+        head = nw.from_native(rows.schema.head, eager_only=True)
+        if isinstance(model.categorical_features, str):
+            mask = np.array([dtype in (nw.Categorical, nw.Enum) for dtype in head.schema.values()], dtype=bool)
+            model.set_params(categorical_features=mask)
+        codes = np.zeros((max(map(len, rows.levels.values())), rows.n_features))
+        for column, levels in rows.levels.items():
+            codes[: len(levels), column] = np.arange(len(levels))
+        each = nw.from_native(rows.schema.frame(rows, codes), eager_only=True)
+        values = {column: each[:, column].to_list()[: len(levels)] for column, levels in rows.levels.items()}
+        return model, {column: np.argsort(np.argsort(np.array(own))) for column, own in values.items()}
 
     @cached_property
     def is_native(self) -> bool:
@@ -268,6 +292,31 @@ def last_of(model: Any) -> tuple[str, Any]:
         name, model = model.steps[-1]
         path += f"{name}__"
     return path, model
+
+
+HISTOGRAM_BOOSTINGS = (HistGradientBoostingClassifier, HistGradientBoostingRegressor)
+
+
+def on_columns(model: Any, columns: IntArray, names: tuple[str, ...]) -> Any:
+    """Return histogram boosting with a mask of the categories among some columns of a table; other models as they are.
+
+    Its `categorical_features` may name the table's columns, give their places or a mask; what does not fit stays.
+
+    Examples
+    --------
+    >>> model = HistGradientBoostingClassifier(categorical_features=[0, 3])
+    >>> on_columns(model, np.array([2, 3]), ("a", "b", "c", "d")).categorical_features
+    array([False,  True])
+    """
+    if not isinstance(model, HISTOGRAM_BOOSTINGS) or model.categorical_features is None:
+        return model
+    known = np.asarray(model.categorical_features)
+    if known.dtype.kind == "b" and known.shape == (len(names),):
+        return model.set_params(categorical_features=known[columns])
+    everyone = np.array(names) if known.dtype.kind in "UO" else np.arange(len(names))
+    if known.ndim != 1 or known.dtype.kind not in "UOi" or not np.isin(known, everyone).all():
+        return model
+    return model.set_params(categorical_features=np.isin(everyone, known)[columns])
 
 
 def _looks_at_names(estimator: Any) -> bool:

@@ -17,7 +17,9 @@ CHECKED = ("1.9.1",)
 LARGEST = np.iinfo(np.int32).max
 
 
-def bin_columns(train: FloatArray, test: FloatArray, weights: FloatArray | None) -> tuple[Any, Any, Any]:
+def bin_columns(
+    train: FloatArray, test: FloatArray, weights: FloatArray | None, levels: dict[int, FloatArray] | None = None
+) -> tuple[Any, Any, Any]:
     """Bin columns as histogram gradient boosting does: training rows, test rows (uint8, transposed), bins by column.
 
     Parameters
@@ -26,6 +28,8 @@ def bin_columns(train: FloatArray, test: FloatArray, weights: FloatArray | None)
         Missing cells are NaN.
     weights : array of shape (n_train,) or None
         How much each row counts; None if all count one.
+    levels : dict, optional
+        The known values of each column of categories, in order; other values are as missing.
 
     Returns
     -------
@@ -36,6 +40,20 @@ def bin_columns(train: FloatArray, test: FloatArray, weights: FloatArray | None)
     """
     from sklearn.ensemble._hist_gradient_boosting.binning import _BinMapper
 
+    if levels:
+        numbers = np.setdiff1d(np.arange(train.shape[1]), list(levels))
+        cells = [np.full((train.shape[1], len(rows)), 255, dtype=np.uint8) for rows in (train, test)]
+        n_bins = np.zeros(train.shape[1], dtype=np.int64)
+        if len(numbers):
+            *binned, n_bins[numbers] = bin_columns(train[:, numbers], test[:, numbers], weights)
+            for some, known in zip(cells, binned, strict=True):
+                some[numbers] = known
+        for column, values in levels.items():
+            n_bins[column] = len(values)
+            for some, rows in zip(cells, (train, test), strict=True) if len(values) else ():
+                places = np.minimum(np.searchsorted(values, rows[:, column]), len(values) - 1)
+                some[column] = np.where(values[places] == rows[:, column], places, 255)
+        return cells[0], cells[1], n_bins
     mapper = _BinMapper(n_bins=256, random_state=0, n_threads=1)
     if weights is None and 0 < len(train) <= mapper.subsample and np.isfinite(train).all():
         mapper.bin_thresholds_ = _thresholds(train)
@@ -68,6 +86,14 @@ def _thresholds(train: FloatArray) -> list[FloatArray]:
     return found
 
 
+def loss_of(n_classes: int) -> Any:
+    """Return the loss of boosting: squared error for a quantity (0 classes), binomial or multinomial for classes."""
+    from sklearn._loss.loss import HalfBinomialLoss, HalfMultinomialLoss, HalfSquaredError
+
+    losses = {0: HalfSquaredError, 2: HalfBinomialLoss}
+    return losses[n_classes]() if n_classes in losses else HalfMultinomialLoss(n_classes=n_classes)
+
+
 def first_prediction(y: FloatArray, n_classes: int, weights: FloatArray | None) -> FloatArray:
     """Return the raw prediction before the first tree, one for each tree of a round.
 
@@ -80,11 +106,7 @@ def first_prediction(y: FloatArray, n_classes: int, weights: FloatArray | None) 
     weights : array of shape (n_samples,) or None
         How much each row counts; None if all count one.
     """
-    from sklearn._loss.loss import HalfBinomialLoss, HalfMultinomialLoss, HalfSquaredError
-
-    losses = {0: HalfSquaredError, 2: HalfBinomialLoss}
-    loss = losses[n_classes]() if n_classes in losses else HalfMultinomialLoss(n_classes=n_classes)
-    return np.atleast_1d(loss.fit_intercept_only(y_true=y, sample_weight=weights)).astype(np.float64)
+    return np.atleast_1d(loss_of(n_classes).fit_intercept_only(y_true=y, sample_weight=weights)).astype(np.float64)
 
 
 class TreeGrower:
@@ -176,10 +198,3 @@ def decisions_of_classes(pairwise: FloatArray, n_classes: int) -> FloatArray:
     from sklearn.utils.multiclass import _ovr_decision_function
 
     return np.asarray(_ovr_decision_function(pairwise < 0, -pairwise, n_classes))
-
-
-def half_loss(two_classes: bool) -> Any:
-    """Return the loss of gradient boosting: squared error, or the binomial one."""
-    from sklearn._loss.loss import HalfBinomialLoss, HalfSquaredError
-
-    return HalfBinomialLoss() if two_classes else HalfSquaredError()

@@ -291,7 +291,10 @@ class CrossValidatedScorer(PredictiveScorer):
             return "its own threads are worth more"
         rows = max((train for train, _ in self._splits), key=len)
         native = self.problem.has_missing and self._preparation.is_native
-        return find_part(self._preparation.bare(), self.problem, rows, native, self._preprocess)
+        found = self._preparation.with_categories()
+        if found is None:
+            return "nominal columns"
+        return find_part(found[0], self.problem, rows, native, self._preprocess, found[1])
 
     @property
     def notes(self) -> list[str]:
@@ -416,7 +419,8 @@ class CrossValidatedScorer(PredictiveScorer):
         for fold, (train, test) in enumerate(self._splits):
             if fold not in self._surrogates:
                 X, weights = self.problem.X, _weights(self.problem.sample_weight, train).get("sample_weight")
-                self._surrogates[fold] = HistogramBoosting(model, X[train], self._labels[train], X[test], weights)
+                rows = X[train], self._labels[train], X[test], weights
+                self._surrogates[fold] = HistogramBoosting(model, *rows, is_trusted=True)
             said, truth = self._surrogates[fold].predict(columns), self._labels[test]
             found.append(np.mean(said == truth) if is_class else -np.mean((said - truth) ** 2))
         return float(np.mean(found))
@@ -508,7 +512,8 @@ class CrossValidatedScorer(PredictiveScorer):
         """Predict new rows from a fit on all bound rows."""
         if mask.any() and isinstance(self._maker, PartMaker):
             rows, columns = self.problem, np.flatnonzero(mask)
-            part = self._maker.make(rows.X[:, columns], self._labels, X[:, columns], rows.sample_weight)
+            maker = self._maker.on(columns, rows.names)
+            part = maker.make(rows.X[:, columns], self._labels, X[:, columns], rows.sample_weight)
             model = self._recorded(np.ones(len(columns), dtype=bool), part)
             if model is not None:
                 return _outputs(model, X, rows)

@@ -3,7 +3,8 @@
 What the same bits take: gradients and hessians in float32 by the loss's own expressions, sums in float64; the sums of
 all rows are NumPy's pairwise sum over the 256 bins of the subset's first column; of two children the smaller (at equal
 size the right) is summed up row by row and the other is parent less sibling; a cut must be better than those before it
-(first column, first bin), and columns with missing cells are scanned from the right as well; nothing is fused.
+(first column, first bin; columns of categories come first), and columns with missing cells are scanned from the right
+as well; nothing is fused.
 
 What makes it fast: a node's histogram is a list of the bins that are not exactly zero, so that small nodes cost their
 rows and not 255 bins; test rows go down with the training rows; a column is scanned with divisions only if one of its
@@ -32,6 +33,10 @@ CUTS = 512
 """Numbers set aside for one quantity of all cuts of a column."""
 TINY = 1e-15
 """Added to denominators, as scikit-learn does."""
+SUPPORT = 10.0
+"""Rows that a category needs to go left, counted by hessians; added to hessians where categories are put in order."""
+BY_SET = -1
+"""Stands for the cut of a node whose rows go left by their categories."""
 
 START, STOP, TEST_START, TEST_STOP, SLOT, DEPTH, COLUMN, CUT, MISSING_LEFT, WAITING, LEAF, FREE = range(12)
 """Columns of `Scratch.nodes`: of each node its rows, its list's slot, its depth and its best cut; and three queues, of
@@ -52,7 +57,8 @@ class Binned(NamedTuple):
     test: NDArray[np.uint8]
     """(p, m)"""
     kinds: IntArray
-    """(p, 2): bins of each column without that of missing cells, and whether training rows have missing cells."""
+    """(p, 3): bins of each column without that of missing cells; whether training rows have missing cells; whether
+    bins are categories."""
     target: FloatArray
     """(2, n): class codes or quantities, and row weights."""
 
@@ -89,49 +95,55 @@ class Scratch(NamedTuple):
     nodes: IntArray
     sums: FloatArray
     counts: IntArray
+    sets: NDArray[np.uint8]
+    """256 for each node: whether the rows of a bin go left."""
 
 
 @njit(nogil=True, no_cfunc_wrapper=True, no_cpython_wrapper=True, _nrt=False, error_model="numpy")
 def _sum_of_bins(dense, first, lanes):
     """NumPy's pairwise sum of 256 numbers: two blocks of 128, each in eight sums."""
-    total = 0.0
-    for block in range(first, first + 1024, 512):
-        for lane in range(8):
-            lanes[lane] = dense[block + 4 * lane]
-            for i in range(block + 4 * lane + 32, block + 512, 32):
-                lanes[lane] += dense[i]
-        total += ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) + ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]))
-    return total
+    for lane in range(16):
+        put(lanes, lane, 0.0)
+    for i in range(256):
+        lane = ((i >> 7) << 3) + (i & 7)
+        put(lanes, lane, get(lanes, lane) + get(dense, 4 * i + first))
+    for width in range(3):  # neighbors, then pairs, then fours
+        for lane in range(0, 16, 2 << width):
+            put(lanes, lane, get(lanes, lane) + get(lanes, lane + (1 << width)))
+    return get(lanes, 0) + get(lanes, 8)
 
 
 @njit(nogil=True, no_cfunc_wrapper=True, no_cpython_wrapper=True, _nrt=False, error_model="numpy")
 def _gradients(target, loss, raw, cells):
-    """Write gradients and hessians of each row: those of the half squared error, binomial or multinomial loss."""
-    n_classes = raw.shape[0]
-    for i in range(raw.shape[1]):
-        y, weight = target[0, i], target[1, i]
-        if loss == SQUARED:
-            put(cells[0], 4 * i, float(np.float32(weight * (raw[0, i] - y))))
-            put(cells[0], 4 * i + 1, float(np.float32(weight)))
-        elif loss == BINOMIAL:
-            margin = raw[0, i]
+    """Write gradients and hessians of each row: those of the half squared error or of the binomial loss."""
+    for i in range(raw.shape[0]):
+        y, weight, margin = target[0, i], target[1, i], raw[i]
+        gradient, hessian = margin - y, 1.0
+        if loss == BINOMIAL:
             e = math.exp(-margin if margin > -37.0 else margin)
             gradient = ((1.0 - y) - y * e) / (1.0 + e) if margin > -37.0 else e - y
             hessian = e / ((1.0 + e) * (1.0 + e)) if margin > -37.0 else e
-            put(cells[0], 4 * i, float(np.float32(weight * gradient)))
-            put(cells[0], 4 * i + 1, float(np.float32(weight * hessian)))
-        else:
-            largest, total = raw[0, i], 0.0
-            for k in range(1, n_classes):
-                largest = raw[k, i] if largest < raw[k, i] else largest
-            for k in range(n_classes):
-                share = math.exp(raw[k, i] - largest)
-                put(cells[k], 4 * i, share)
-                total += share
-            for k in range(n_classes):
-                share = get(cells[k], 4 * i) / total
-                put(cells[k], 4 * i, float(np.float32((share - (1.0 if y == k else 0.0)) * weight)))
-                put(cells[k], 4 * i + 1, float(np.float32(share * (1.0 - share) * weight)))
+        put(cells, 4 * i, float(np.float32(weight * gradient)))
+        put(cells, 4 * i + 1, float(np.float32(weight * hessian)))
+
+
+@njit(nogil=True, no_cfunc_wrapper=True, no_cpython_wrapper=True, _nrt=False, error_model="numpy")
+def _gradients_of_classes(target, raw, cells):
+    """Write gradients and hessians of each row and class: those of the half multinomial loss."""
+    n_classes = raw.shape[0]
+    for i in range(raw.shape[1]):
+        largest, total = raw[0, i], 0.0
+        for k in range(1, n_classes):
+            largest = raw[k, i] if largest < raw[k, i] else largest
+        for k in range(n_classes):
+            share = math.exp(raw[k, i] - largest)
+            cells[k, 4 * i] = share
+            total += share
+        for k in range(n_classes):
+            share = cells[k, 4 * i] / total
+            gradient = share - (1.0 if target[0, i] == k else 0.0)
+            cells[k, 4 * i] = float(np.float32(gradient * target[1, i]))
+            cells[k, 4 * i + 1] = float(np.float32(share * (1.0 - share) * target[1, i]))
 
 
 @njit(nogil=True, no_cfunc_wrapper=True, no_cpython_wrapper=True, _nrt=False, error_model="numpy")
@@ -171,13 +183,64 @@ def _scan_from_right(work, growth, node, place, end, at):
 
 
 @njit(nogil=True, no_cfunc_wrapper=True, no_cpython_wrapper=True, _nrt=False, error_model="numpy")
-def _scan(work, growth, node, place, has_missing, at):
+def _scan_categories(work, growth, node, place, at):
+    """Try to put some of the categories of a column on the left; keep the best of the node.
+
+    They are put in order by gradient over hessian, equal ones the last first (as the C library's merge sort leaves them
+    under scikit-learn's comparison), and taken from either end up to the middle. Missing cells are a category.
+    """
+    sums, lists, cuts, l2, used = work.sums, work.lists, work.cuts, growth.l2, 0
+    gradient, hessian, n = sums[node, GRADIENT], sums[node, HESSIAN], work.nodes[node, STOP] - work.nodes[node, START]
+    own, factor = gradient * sums[node, VALUE], n / hessian
+    for j in range(place, place + 4 * work.lengths[work.nodes[node, SLOT], at], 4):
+        hl = get(lists, j + 1)
+        if hl * factor >= SUPPORT:
+            value, rank = get(lists, j) / (hl + SUPPORT), used
+            while rank > 0 and not get(cuts, rank - 1) < value:
+                put(cuts, rank, get(cuts, rank - 1))
+                put(cuts, CUTS + rank, get(cuts, CUTS + rank - 1))
+                rank -= 1
+            put(cuts, rank, value)
+            put(cuts, CUTS + rank, float(j))
+            used += 1
+    first, last = 0, 0
+    for turn in range(2 if used > 1 else 0):
+        gl, hl, nl = 0.0, 0.0, 0.0
+        for i in range((used + 1) // 2 - turn):
+            rank = used - 1 - i if turn else i
+            j = int(get(cuts, CUTS + rank))
+            gl += get(lists, j)
+            hl += get(lists, j + 1)
+            nl += get(lists, j + 2)
+            if nl < growth.leaf or hl < growth.least_hessian:
+                continue
+            gr, hr = gradient - gl, hessian - hl
+            if n - nl < growth.leaf or hr < growth.least_hessian:
+                break
+            left, right = -gl / (hl + l2 + TINY), -gr / (hr + l2 + TINY)
+            gain = (own - gl * left) - gr * right
+            if gain > sums[node, GAIN] and gain > 0.0:
+                _keep(work, node, at, gain, float(BY_SET), 0, gl, hl)
+                first, last = (rank, used) if turn else (0, rank + 1)
+    if last > first:
+        for cell in range(256):
+            put(work.sets, 256 * node + cell, np.uint8(0))
+        for rank in range(first, last):
+            name = get(lists, np.int64(get(cuts, CUTS + rank)) + 3)
+            put(work.sets, 256 * node + np.int64(name), np.uint8(1))
+
+
+@njit(nogil=True, no_cfunc_wrapper=True, no_cpython_wrapper=True, _nrt=False, error_model="numpy")
+def _scan(work, growth, node, place, kinds, f, at, categories, missing):
     """Try the cuts of one column of a node, whose list begins at `place`; keep the best of the node."""
+    if categories is not None and kinds[f, 2]:
+        _scan_categories(work, growth, node, place, at)
+        return
     sums, lists, cuts, l2 = work.sums, work.lists, work.cuts, growth.l2
     gradient, hessian, so_far = sums[node, GRADIENT], sums[node, HESSIAN], sums[node, GAIN]
     own, n = gradient * sums[node, VALUE], work.nodes[node, STOP] - work.nodes[node, START]
     end = place + 4 * work.lengths[work.nodes[node, SLOT], at]
-    if has_missing and end > place and get(lists, end - 1) == MISSING:
+    if missing is not None and kinds[f, 1] and end > place and get(lists, end - 1) == MISSING:
         end -= 4
     gl, hl, nl, n_cuts, able = 0.0, 0.0, 0.0, 0, 0
     for j in range(place, end, 4):
@@ -193,7 +256,7 @@ def _scan(work, growth, node, place, has_missing, at):
             put(cuts, CUTS + n_cuts, hl)
             put(cuts, 2 * CUTS + n_cuts, float(j))
             n_cuts += 1
-    if not has_missing and so_far > 0.0:
+    if so_far > 0.0 and (missing is None or kinds[f, 1] == 0):
         # Can any cut beat the columns before? Without a division; 1e-10 is far more than rounding can do.
         least = (so_far - own) * (1.0 - 1e-10)
         for t in range(n_cuts):
@@ -215,21 +278,20 @@ def _scan(work, growth, node, place, has_missing, at):
             first += 1
         name = get(lists, np.int64(get(cuts, 2 * CUTS + first)) + 3)
         _keep(work, node, at, top, name, 0, get(cuts, first), get(cuts, CUTS + first))
-    if has_missing:
+    if missing is not None and kinds[f, 1]:
         _scan_from_right(work, growth, node, place, end, at)
 
 
 @njit(nogil=True, no_cfunc_wrapper=True, no_cpython_wrapper=True, _nrt=False, error_model="numpy")
-def _divide(order, start, stop, column, cut, missing_left, room):
+def _divide(order, start, stop, column, sets, place, room):
     """Put the rows of a node that go left first, keeping their order, without branches; return where the others begin.
 
-    `cut` is below 255, so missing cells go left only if `missing_left`.
+    Whether the rows of each bin go left stands at `place` in `sets`.
     """
     left, right = start, room
     for i in range(start, stop):
         row = get(order, i)
-        cell = np.int64(get(column, np.int64(row)))
-        goes = np.int64((cell <= cut) | (missing_left & (cell == MISSING)))
+        goes = np.int64(get(sets, place + np.int64(get(column, np.int64(row)))))
         put(order, left, row)
         put(order, right, row)
         left += goes
@@ -286,11 +348,11 @@ def _settle(work, node, by_gain):
         _add_leaf(work, node)
         work.nodes[work.counts[N_FREE], FREE] = work.nodes[node, SLOT]
         work.counts[N_FREE] += 1
-    elif by_gain:
-        _push(work, node)
-    else:
+    elif by_gain is None:
         work.nodes[work.counts[N_WAITING], WAITING] = node
         work.counts[N_WAITING] += 1
+    else:
+        _push(work, node)
 
 
 @njit(nogil=True, no_cfunc_wrapper=True, no_cpython_wrapper=True, _nrt=False, error_model="numpy")
@@ -335,17 +397,21 @@ def _children(rows, columns, growth, work, node):
     nodes, sums, left = work.nodes, work.sums, work.counts[N_NODES]
     right, f, cut = left + 1, columns[nodes[node, COLUMN]], nodes[node, CUT]
     work.counts[N_NODES] += 2
-    room, missing_left = rows.train.shape[1] + rows.test.shape[1], nodes[node, MISSING_LEFT] == 1
+    room, place = rows.train.shape[1] + rows.test.shape[1], 256 * node
+    if cut != BY_SET:
+        for cell in range(MISSING):
+            put(work.sets, place + cell, np.uint8(cell <= cut))
+        put(work.sets, place + MISSING, np.uint8(nodes[node, MISSING_LEFT]))
     start, stop = nodes[node, START], nodes[node, STOP]
-    middle = _divide(work.order, start, stop, rows.train[f], cut, missing_left, room)
+    middle = _divide(work.order, start, stop, rows.train[f], work.sets, place, room)
     nodes[left, START] = start
     nodes[left, STOP] = nodes[right, START] = middle
     nodes[right, STOP] = stop
     if rows.kinds[f, 1] == 0:
         # Missing cells that training rows did not have go where more rows went.
-        missing_left = middle - start > stop - middle
+        put(work.sets, place + MISSING, np.uint8(middle - start > stop - middle))
     start, stop = nodes[node, TEST_START], nodes[node, TEST_STOP]
-    middle = _divide(work.order, start, stop, rows.test[f], cut, missing_left, room)
+    middle = _divide(work.order, start, stop, rows.test[f], work.sets, place, room)
     nodes[left, TEST_START] = start
     nodes[left, TEST_STOP] = nodes[right, TEST_START] = middle
     nodes[right, TEST_STOP] = stop
@@ -361,7 +427,7 @@ def _children(rows, columns, growth, work, node):
 
 
 @njit(nogil=True, no_cfunc_wrapper=True, no_cpython_wrapper=True, _nrt=False, error_model="numpy")
-def _part_lists(rows, columns, growth, work, k, parent, left):
+def _part_lists(rows, columns, growth, work, k, parent, left, categories, missing):
     """Make the lists of two children of their parent's, whose slot the larger one takes over, and scan them.
 
     The larger one has enough rows to be split; where the smaller one has not, its lists are thrown away.
@@ -397,17 +463,8 @@ def _part_lists(rows, columns, growth, work, k, parent, left):
         work.lengths[nodes[large, SLOT], at] = (rest - place) >> 2
         work.lengths[nodes[small, SLOT], at] = (part - other) >> 2
         if is_open:
-            _scan(work, growth, small, other, rows.kinds[f, 1] == 1, at)
-        _scan(work, growth, large, place, rows.kinds[f, 1] == 1, at)
-
-
-@njit(nogil=True, no_cfunc_wrapper=True, no_cpython_wrapper=True, _nrt=False, error_model="numpy")
-def _next(work, by_gain):
-    """Take the node to split next."""
-    if by_gain:
-        return _pop(work)
-    work.counts[N_WAITING] -= 1
-    return work.nodes[work.counts[N_WAITING], WAITING]
+            _scan(work, growth, small, other, rows.kinds, f, at, categories, missing)
+        _scan(work, growth, large, place, rows.kinds, f, at, categories, missing)
 
 
 @njit(nogil=True, no_cfunc_wrapper=True, no_cpython_wrapper=True, _nrt=False, error_model="numpy")
@@ -424,43 +481,46 @@ def _add_values(work, rate, raw, tests):
 
 
 @inner(error_model="numpy", _nrt=False)
-def boost(rows, columns, growth, base, work, raw, tests):
-    """Fit an ensemble on some columns, in ascending order, and predict the test rows.
+def boost(rows, columns, growth, work, raw, tests, categories, missing, by_gain, several):
+    """Add rounds to an ensemble on some columns and to the predictions of the test rows.
 
     Parameters
     ----------
     rows : Binned
         The binned rows.
     columns : int array of shape (n_columns,)
-        Those that trees may use.
+        Those that trees may use; the order counts where cuts are equally good.
     growth : Growth
         How trees grow.
-    base : array of shape (K,)
-        The prediction before the first tree; K is 1, or the number of classes above two.
     work : Scratch
         Arrays that are used again and again.
     raw, tests : arrays of shape (K, n), (K, m)
-        Where the raw predictions of training and test rows go.
+        The raw predictions of training and test rows so far, to which the rounds add; K is 1, or the number of
+        classes above two.
+    categories, missing, by_gain, several : True or None
+        Whether there are columns of categories, training rows with missing cells, so many rows that the number of
+        leaves can run out (so that the order of splits matters), more than two classes. What a run has no use for is
+        not compiled: that is a third of all.
     """
     n, nodes, counts = raw.shape[1], work.nodes, work.counts
-    # With fewer rows than the leaves need, the leaves never run out, and the order of splits does not matter.
-    by_gain = n >= growth.n_leaves * growth.leaf
-    for k in range(raw.shape[0]):
-        for i in range(n):
-            raw[k, i] = base[k]
-        for i in range(tests.shape[1]):
-            tests[k, i] = base[k]
     for _ in range(growth.n_rounds):
-        _gradients(rows.target, growth.loss, raw, work.cells)
+        if several is None:
+            _gradients(rows.target, growth.loss, raw[0], work.cells[0])
+        else:
+            _gradients_of_classes(rows.target, raw, work.cells)
         for k in range(raw.shape[0]):
             _plant(rows, columns, growth, work, k)
             if n >= 2 * growth.leaf and work.sums[0, HESSIAN] >= growth.least_hessian:
                 for at in range(columns.shape[0]):
-                    _scan(work, growth, 0, LIST * at, rows.kinds[columns[at], 1] == 1, at)
+                    _scan(work, growth, 0, LIST * at, rows.kinds, columns[at], at, categories, missing)
             _settle(work, 0, by_gain)
             is_last = False
             while counts[N_WAITING] > 0 and not is_last:
-                node = _next(work, by_gain)
+                if by_gain is None:
+                    counts[N_WAITING] -= 1
+                    node = nodes[counts[N_WAITING], WAITING]
+                else:
+                    node = _pop(work)
                 left = _children(rows, columns, growth, work, node)
                 n_left, n_right = nodes[left, STOP] - nodes[left, START], nodes[left + 1, STOP] - nodes[left + 1, START]
                 is_last = counts[N_LEAVES] + counts[N_WAITING] + 2 == growth.n_leaves
@@ -473,7 +533,7 @@ def boost(rows, columns, growth, base, work, raw, tests):
                     nodes[counts[N_FREE], FREE] = nodes[node, SLOT]
                     counts[N_FREE] += 1
                     continue
-                _part_lists(rows, columns, growth, work, k, node, left)
+                _part_lists(rows, columns, growth, work, k, node, left, categories, missing)
                 if n_left >= least:  # the left one first, as scikit-learn pushes them
                     _settle(work, left, by_gain)
                 if n_right >= least:

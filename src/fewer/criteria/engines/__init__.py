@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -17,10 +17,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
-from fewer.criteria._preparation import SingleUnits, last_of
+from fewer.criteria._preparation import HISTOGRAM_BOOSTINGS, SingleUnits, last_of, on_columns
 from fewer.criteria.engines._additive import BernoulliEngine, CentroidEngine, GaussianEngine
 from fewer.criteria.engines._engine import Engine, EngineMetric, Folds, Split, metric_of
-from fewer.criteria.engines._histogram_boosting import BOOSTINGS as HISTOGRAM_BOOSTINGS
 from fewer.criteria.engines._histogram_boosting import HistogramBoosting
 from fewer.criteria.engines._linear import DiscriminantEngine, LinearEngine, QuadraticEngine
 from fewer.criteria.engines._logistic import linear_svc_engine, logistic_engine
@@ -171,14 +170,28 @@ class PartMaker:
         The last step of the estimator.
     transformers : sequence of transformers
         What comes before it; each works on one column at a time.
+    ranks : dict
+        Of columns of categories, the place of each level in the order of their values.
     """
 
     kind: type[Part]
     model: Any
     transformers: Sequence[Any]
+    ranks: dict[int, IntArray] = field(default_factory=dict)
+
+    def on(self, columns: IntArray, names: tuple[str, ...]) -> PartMaker:
+        """Return the same for rows of which some columns are left."""
+        ranks = {place: self.ranks[f] for place, f in enumerate(columns.tolist()) if f in self.ranks}
+        return PartMaker(self.kind, on_columns(clone(self.model), columns, names), self.transformers, ranks)
 
     def make(self, train: FloatArray, labels: Any, test: FloatArray, weights: FloatArray | None) -> Part | None:
         """Return the part; None if these rows are left to scikit-learn."""
+        if self.ranks:
+            train, test = train.copy(), test.copy()
+        for column, ranks in self.ranks.items():
+            for cells in (train[:, column], test[:, column]):
+                known = ~np.isnan(cells)
+                cells[known] = ranks[cells[known].astype(np.int64)]
         for transformer in self.transformers:
             fitted = clone(transformer).fit(train)
             train, test = fitted.transform(train), fitted.transform(test)
@@ -190,7 +203,14 @@ class PartMaker:
             return None
 
 
-def find_part(estimator: Any, problem: Problem, rows: IntArray, is_native: bool, fill: bool) -> PartMaker | str:
+def find_part(
+    estimator: Any,
+    problem: Problem,
+    rows: IntArray,
+    is_native: bool,
+    fill: bool,
+    ranks: dict[int, IntArray] | None = None,
+) -> PartMaker | str:
     """Return what lays out parts of the rows for an estimator that is fitted fold by fold, or why there is nothing.
 
     Parameters
@@ -205,6 +225,8 @@ def find_part(estimator: Any, problem: Problem, rows: IntArray, is_native: bool,
         Missing cells are given to the estimator as they are.
     fill : bool
         Otherwise they may be filled with medians.
+    ranks : dict, optional
+        Of columns of categories, the place of each level in the order of their values.
 
     Returns
     -------
@@ -228,7 +250,12 @@ def find_part(estimator: Any, problem: Problem, rows: IntArray, is_native: bool,
         last._validate_params()
     except ValueError as error:  # scikit-learn's own fit raises it
         return f"it could not be set up ({error})"
-    if problem.n_outputs > 1 or problem.nominal.any() or problem.sparse is not None:
+    odd = problem.nominal
+    if isinstance(last, HISTOGRAM_BOOSTINGS) and np.ndim(last.categorical_features):
+        if transformers:
+            return "categories behind other steps"
+        odd = odd & ~np.isin(np.arange(problem.n_features), np.flatnonzero(last.categorical_features))
+    if problem.n_outputs > 1 or odd.any() or problem.sparse is not None:
         return "several targets, nominal columns or a sparse table"
     if problem.has_missing and not (is_native and kind.takes_missing):
         if is_native or not fill:
@@ -237,7 +264,7 @@ def find_part(estimator: Any, problem: Problem, rows: IntArray, is_native: bool,
     recognised: Any = type(last)
     if not agrees(kind, recognised):
         return "this version of scikit-learn fits it differently"
-    return PartMaker(kind, last, transformers)
+    return PartMaker(kind, last, transformers, ranks or {})
 
 
 def forest_importances(estimator: Any, problem: Problem, seed: int) -> FloatArray | None:

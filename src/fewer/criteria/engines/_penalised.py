@@ -22,13 +22,17 @@ MOST_COLUMNS, MOST_ROUNDS = 1000, 10_000
 
 
 class _Products:
-    """Training rows, centered, and their products; test rows beside them."""
+    """Training rows, centered, and their products, by what rows count; test rows beside them."""
 
-    def __init__(self, train: FloatArray, target: FloatArray, test: FloatArray) -> None:
-        n, means = len(train), train.mean(axis=0)
-        self.train, self.test, self.mean = train - means, test - means, float(target.mean())
-        self.target, self.size = target - self.mean, float(target.std())
-        self.gram, self.pulls = self.train.T @ self.train / n, self.train.T @ self.target / n
+    def __init__(
+        self, train: FloatArray, target: FloatArray, test: FloatArray, weights: FloatArray | None = None
+    ) -> None:
+        n, means = len(train), np.average(train, axis=0, weights=weights)
+        self.mean = float(np.average(target, weights=weights))
+        self.train, self.test, self.target = train - means, test - means, target - self.mean
+        shares = self.train / n if weights is None else self.train * (weights / weights.sum())[:, None]
+        self.gram, self.pulls = shares.T @ self.train, shares.T @ self.target
+        self.size = float(np.sqrt(np.average(self.target**2, weights=weights)))
         still = np.sqrt(np.diag(self.gram)) <= n * EPSILON * np.abs(means)
         self.gram[still], self.gram[:, still], self.pulls[still] = 0.0, 0.0, 0.0
 
@@ -62,15 +66,14 @@ class Penalised(Part):
     def __init__(
         self, model: Any, train: FloatArray, labels: NDArray[Any], test: FloatArray, weights: FloatArray | None = None
     ) -> None:
-        if weights is not None:
-            raise ValueError("row weights")
         target = np.asarray(labels, dtype=np.float64)
-        self._model, self._whole = model, _Products(train, target, test)
+        self._model, self._whole = model, _Products(train, target, test, weights)
         self._ratio = float(model.l1_ratio) if type(model) in (ElasticNet, ElasticNetCV) else 1.0
         self._folds = []
         if isinstance(model, LassoCV | ElasticNetCV):
             for rows, held in KFold(model.cv or 5).split(train):
-                self._folds.append((_Products(train[rows], target[rows], train[held]), target[held]))
+                inner, outer = (None, None) if weights is None else (weights[rows], weights[held])
+                self._folds.append((_Products(train[rows], target[rows], train[held], inner), target[held], outer))
 
     def outputs(self, columns: IntArray) -> FloatArray | None:
         """Fit and predict; None leaves it to scikit-learn."""
@@ -90,10 +93,11 @@ class Penalised(Part):
                 return None
             grid = np.geomspace(strongest, strongest * model.eps, size)
         losses = np.zeros(len(grid))
-        for fold, truth in self._folds:
+        for fold, truth, weights in self._folds:
             if (found := fold.path(columns, grid, self._ratio)) is None:
                 return None
-            losses += ((fold.mean + fold.test[:, columns] @ found.T - truth[:, None]) ** 2).mean(axis=0)
+            errors = (fold.mean + fold.test[:, columns] @ found.T - truth[:, None]) ** 2
+            losses += np.average(errors, axis=0, weights=weights)
         return grid[: int(np.argmin(losses)) + 1]
 
 

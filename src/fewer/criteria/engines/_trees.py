@@ -19,7 +19,7 @@ from sklearn.ensemble import (
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier, ExtraTreeRegressor
 from sklearn.utils.class_weight import compute_class_weight, compute_sample_weight
 
-from fewer.criteria._sklearn_internals import LARGEST, TreeGrower, drawn_rows, half_loss, n_tried_of, newton_step
+from fewer.criteria._sklearn_internals import LARGEST, TreeGrower, drawn_rows, loss_of, n_tried_of, newton_step
 from fewer.criteria.engines._parts import Part, codes_of, odd_option
 from fewer.kernels import cart
 from fewer.problem import FloatArray, IntArray
@@ -188,7 +188,7 @@ class BoostingPart(TreePart):
         if self._n_classes not in (0, 2) or self._weights is not None:
             return None
         model, (rows, cells), target = self._model, self._cells(columns), self._target[:, 0]
-        loss, two = half_loss(self._n_classes == 2), self._n_classes == 2
+        loss, two = loss_of(self._n_classes), self._n_classes == 2
         start = _start(target, loss, two)
         inside, outside = np.full((len(rows), 1), start), np.full(len(cells), start)
         kind = model.criterion if model.criterion in ("friedman_mse", "squared_error") else "squared_error"

@@ -347,7 +347,10 @@ def boosting(split: NodeSplit, steps: Sequence[IntArray]) -> Iterator[FloatArray
         model = estimator_named("boosting", "classification" if split.classes else "regression")
         if (split.classes and len(seen) < 2) or why_not_boosted(model, *split.train.shape):
             return fitted(model, split, steps)
-        split.grown[key] = HistogramBoosting(model, split.train, codes, split.test, split.own_weights)
+        try:
+            split.grown[key] = HistogramBoosting(model, split.train, codes, split.test, split.own_weights)
+        except ValueError:  # another version of scikit-learn
+            return fitted(model, split, steps)
     engine = split.grown[key]
 
     def predicted(known: IntArray) -> FloatArray:
