@@ -2,13 +2,14 @@
 
     python benchmarks/main_path.py [NAME ...] [--folder FOLDER]
 
-Each row is a command or call in a process of its own, compiled code cached (run it twice); tables are drawn once into
-FOLDER. A benchmark, not a test: `NOTES.md` keeps what was seen, and what limits the rest.
+Each row is a command or call in a process of its own, compiled code and byte code cached (run it twice); tables are
+drawn once into FOLDER. A benchmark, not a test: `NOTES.md` keeps what was seen, and what limits the rest.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import resource
 import subprocess
 import sys
@@ -52,10 +53,12 @@ fewer.select(*load_breast_cancer(return_X_y=True), estimator=LGBMClassifier(verb
 """
 
 
-def seconds(command: list[str]) -> float:
-    """Run a command; return the processor seconds that it took, and what it printed where that is one number."""
+def seconds(command: list[str], folder: Path) -> float:
+    """Run a command; return the processor seconds that it took, or what it printed where that is one number."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    # Byte code is kept, as where the package is installed, and not beside the sources.
+    cached = {**os.environ, "PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(folder / "byte-code")}
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=cached)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     try:
         return float(done.stdout)
@@ -103,5 +106,6 @@ if __name__ == "__main__":
     for name, (command, path) in rows(asked.folder).items():
         if asked.names and name not in asked.names:
             continue
-        beside = "" if path is None else f"; RFECV {seconds([sys.executable, '-c', RFECV.format(path=str(path))]):.1f}"
-        print(f"{name}: {seconds(command):.2f}{beside}", flush=True)
+        rfecv = [sys.executable, "-c", RFECV.format(path=str(path))]
+        beside = "" if path is None else f"; RFECV {seconds(rfecv, asked.folder):.1f}"
+        print(f"{name}: {seconds(command, asked.folder):.2f}{beside}", flush=True)

@@ -6,10 +6,19 @@ folds, which stand for that rule, are told beside it.
 
     FEWER_DATA=folder python experiments/interval_coverage.py
     FEWER_DATA=folder python experiments/interval_coverage.py --classes     # many small classes
+    FEWER_DATA=folder python experiments/interval_coverage.py --auto SEED [--share 1/2] [--minutes 35] [--out FOLDER]
+    FEWER_DATA=folder python experiments/interval_coverage.py --auto report [--out FOLDER]
+
+`--auto` asks what `select` promises of the difference from all features: 30 draws of 400 rows from each of ten tables,
+SEED being the first eight hexadecimal digits of the commit that freezes the rule. Draws are kept in FOLDER, so that a
+stopped run goes on.
 """
 
 import argparse
+import json
 import time
+import warnings
+from pathlib import Path
 
 import numpy as np
 
@@ -25,6 +34,13 @@ TABLES = ("satimage", "higgs_7500")
 NARROWER = np.sqrt((0.8 / 5 + 0.2) / (0.75 / 5 + 0.25))
 """How wide intervals of five folds are with a correlation of 1/5, as a share of the present ones, with 1/4."""
 SMALL_CLASSES = (("asu_Isolet", 80), ("asu_Isolet", 150), ("asu_Isolet", 300), ("asu_COIL20", 60))
+
+JUDGED = (
+    "satimage", "higgs_7500", "adult", "ann_thyroid", "segment", "fresh/waveform5000", "fresh/har", "fresh/bank_churn",
+    "fresh/jm1", "fresh/ailerons",
+)  # fmt: skip
+"""Tables from which rows are drawn to judge what `select` promises; usps and mfeat_digits were for design."""
+N_ROWS, N_OTHERS, N_DRAWS = 400, 5000, 30
 
 
 def one_draw(X, y, seed, n_rows, n_features, n_neighbors=5):
@@ -128,6 +144,42 @@ def small_classes(name, n_rows, asked):
     )
 
 
+def promises(asked):
+    """Draw rows from every judged table in turn, and ask `select` what it promises of the difference."""
+    from peers_study_drawn import verdict
+
+    warnings.simplefilter("ignore")
+    first, step = (int(part) for part in asked.share.split("/"))
+    asked.out.mkdir(parents=True, exist_ok=True)
+    path, began = asked.out / f"promises_{asked.auto}_{first}.jsonl", time.process_time()
+    done = {tuple(json.loads(line)["draw"]) for line in path.read_text().splitlines()} if path.exists() else set()
+    tables = {name: load(name).problem for name in JUDGED}
+    draws = [(number, name) for number in range(N_DRAWS) for name in JUDGED]
+    for number, name in draws[first - 1 :: step]:
+        if (number, name) in done or time.process_time() - began > 60 * asked.minutes:
+            continue
+        problem, clock = tables[name], time.process_time()
+        rows = np.random.default_rng([int(asked.auto, 16), number, *name.encode()]).permutation(problem.n_samples)
+        train, others = (problem.take(np.sort(part)) for part in (rows[:N_ROWS], rows[N_ROWS : N_ROWS + N_OTHERS]))
+        record = {"draw": (number, name), "task": problem.task, **verdict(train, others)}
+        record["seconds"] = round(time.process_time() - clock, 2)
+        with path.open("a") as file:
+            file.write(json.dumps(record) + "\n")
+
+
+def told(asked):
+    """Print how often what `select` promised was right, by table and in all."""
+    from peers_study_drawn import promised
+
+    lines = [line for path in sorted(asked.out.glob("promises_*.jsonl")) for line in path.read_text().splitlines()]
+    records = [json.loads(line) for line in lines]
+    for name in (*JUDGED, None):
+        own = [record for record in records if name in (None, record["draw"][1])]
+        if own:
+            print(f"{name or 'all'}: {len(own)} draws, {sum(record['seconds'] for record in own) / 60:.1f} minutes")
+            promised(own)
+
+
 def _table(name):
     data = load(name)
     X = np.asarray(data.X, dtype=np.float64)
@@ -141,8 +193,14 @@ def main():
     parser.add_argument("--rows", type=int, default=300)
     parser.add_argument("--features", type=int, default=5)
     parser.add_argument("--classes", action="store_true", help="the bias with many small classes")
+    parser.add_argument("--auto", metavar="SEED", help="what `select` promises of the difference, or `report`")
+    parser.add_argument("--share", default="1/1")
+    parser.add_argument("--minutes", type=float, default=35)
+    parser.add_argument("--out", type=Path, default=Path(__file__).parent / "interval_coverage_results")
     asked = parser.parse_args()
-    if asked.classes:
+    if asked.auto:
+        told(asked) if asked.auto == "report" else promises(asked)
+    elif asked.classes:
         for name, n_rows in SMALL_CLASSES:
             small_classes(name, n_rows, asked)
     else:

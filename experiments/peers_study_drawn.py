@@ -1,6 +1,6 @@
 """Part F of the peers' study: tables drawn from real ones, with 2,000 test rows each, which design never sees.
 
-    python experiments/peers_study_drawn.py SEED [--tables 110] [--share 1/2] [--minutes 20] [--out FOLDER]
+    python experiments/peers_study_drawn.py SEED [--tables 110] [--share 1/2] [--alone] [--minutes 20] [--out FOLDER]
     python experiments/peers_study_drawn.py report [--out FOLDER]
 
 SEED is the first eight hexadecimal digits of the commit that freezes the design. Each table has a real source. Its
@@ -253,17 +253,23 @@ def verdict(train: Problem, test: Problem) -> dict:
     from fewer.run.running import Followers, _Running
     from fewer.selectors.auto._curve import Metric
 
-    running = _Running(planned(train), train, Followers(), None, with_evidence=False)
-    outcome, answer = running.go().outcome, running.answer
+    plan = planned(train)
+    plan.selector.set_params(standins=False, n_jobs=1)
+    running = _Running(plan, train, Followers(), None, with_evidence=False)
+    selection = running.go()
+    outcome, answer = selection.outcome, running.answer
     scores = []
     for judge, mask in ((answer.judge, answer.support), (answer.judge_all, np.ones(train.n_features, dtype=bool))):
         outputs = judge.bind(train, np.random.default_rng(0), Resources()).predict(mask, test.X)
         scores.append(score_outputs(Metric.of(train).scoring, outputs, test))
     told = {"verdict": outcome.kind.value, "low": outcome.low, "high": outcome.high, "lost": outcome.at_most_lost}
-    return {**told, "true": scores[0] - scores[1]}
+    numbers = {name: selection.heldout.get(name) for name in ("low", "high")}
+    told["score"] = {**numbers, "chosen": selection.score_heldout, "all": selection.score_heldout_all_features}
+    kept = {"n": int(answer.support.sum()), "p": train.n_features}
+    return {**told, **kept, "true": scores[0] - scores[1], "true_score": scores[0], "true_all": scores[1]}
 
 
-def chosen(train: Problem) -> dict[str, tuple[np.ndarray, float, dict]]:
+def chosen(train: Problem, with_peers: bool = True) -> dict[str, tuple[np.ndarray, float, dict]]:
     """Let every method choose: by name, the mask, the processor seconds, and what it said."""
     from peers_study_methods import peers
 
@@ -279,18 +285,18 @@ def chosen(train: Problem) -> dict[str, tuple[np.ndarray, float, dict]]:
         "SelectKBest": "scikit-learn SelectKBest, size by CV",
     }  # fmt: skip
     methods = peers(train.task)
-    for short, name in wanted.items():
+    for short, name in wanted.items() if with_peers else ():
         clock = time.process_time()
         mask = methods[name](train)[name]
         found[short] = (mask if mask.any() else np.ones_like(mask), time.process_time() - clock, {})
     return found
 
 
-def compared(train: Problem, test: Problem) -> dict:
+def compared(train: Problem, test: Problem, with_peers: bool = True) -> dict:
     """Let every method choose, and score what it chose; sets that are the same are scored once."""
     scores: dict[bytes, dict] = {}
     found = {}
-    for name, (mask, seconds, said) in chosen(train).items():
+    for name, (mask, seconds, said) in chosen(train, with_peers).items():
         key = mask.tobytes()
         if key not in scores:
             scores[key] = scored(train, test, mask)
@@ -305,7 +311,11 @@ def run(asked: argparse.Namespace) -> None:
     first, step = (int(part) for part in asked.share.split("/"))
     asked.out.mkdir(parents=True, exist_ok=True)
     order = np.random.default_rng([seed, 1]).permutation(asked.tables)  # a random part, if time ends it
-    for kind, work in (("F", compared), ("promise", lambda *rows: {"promise": verdict(*rows)})):
+    works = {
+        "F": lambda *rows: compared(*rows, with_peers=not asked.alone),
+        "promise": lambda *rows: {"promise": verdict(*rows)},
+    }
+    for kind, work in works.items():
         path = asked.out / f"{kind}_{asked.what}_{first}.jsonl"
         done = {json.loads(line)["table"] for line in path.read_text().splitlines()} if path.exists() else set()
         for number in (int(i) for i in order[first - 1 :: step]):
@@ -338,9 +348,9 @@ def report(asked: argparse.Namespace) -> None:
             spent = np.mean([record["methods"][name]["seconds"] for record in own])
             print(f"{told}median share of features {share:.0%}; {spent:.1f} processor s")
         peers = [name for name in names if not name.startswith("auto")]
-        best = max(peers, key=lambda name: np.mean([r["methods"][name]["score"] for r in own]))
+        best = max(peers, key=lambda name: np.mean([r["methods"][name]["score"] for r in own]), default="")
         for name in names:
-            if name.startswith("auto"):
+            if name.startswith("auto") and best:
                 print(f"{name:14s} against {best} {against(own, name, best)}")
         called = sum(record["methods"]["auto balanced"]["nothing"] for record in own)
         print(f"nothing found in {called} of {len(own)}")
@@ -382,6 +392,7 @@ if __name__ == "__main__":
     parser.add_argument("what")
     parser.add_argument("--tables", type=int, default=110)
     parser.add_argument("--share", default="1/1")
+    parser.add_argument("--alone", action="store_true", help="without the peers")
     parser.add_argument("--minutes", type=float, default=20)
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "peers_study_results")
     asked = parser.parse_args()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.metrics import r2_score, roc_auc_score
+from sklearn.metrics import balanced_accuracy_score, r2_score, roc_auc_score
 
 import fewer
 from fewer.contracts import Resources
@@ -68,14 +68,30 @@ def test_weights_count():
 
 
 def test_other_scores_are_jackknifed():
-    # For a mean over rows the jackknife is exact: balanced accuracy of balanced rows is such a mean, nearly.
+    # For a mean over rows the jackknife is exact: F1 of two classes of one size, equally often right, is such a mean.
     problem = make_problem(n_rows=60)
-    scorer = scorer_of(problem, scoring="balanced_accuracy")
+    scorer = scorer_of(problem, scoring="f1_macro")
     outputs = np.eye(2)[(problem.X[:, 0] > 0.75).astype(int)]
-    grade = Grader(problem, "balanced_accuracy").grade(scorer, outputs, problem)
+    grade = Grader(problem, "f1_macro").grade(scorer, outputs, problem)
     plain = Grader(problem).grade(scorer, outputs, problem)
-    assert grade.score == pytest.approx(plain.score)
+    assert grade.score == pytest.approx(plain.score, abs=0.02)
     assert np.sum(grade.influence**2) == pytest.approx(np.sum(plain.influence**2), rel=0.1)
+
+
+@pytest.mark.parametrize("counts", [(20, 40), (5, 30, 25), (1, 29, 30)])
+def test_balanced_accuracy_agrees_with_scikit_learn_and_the_jackknife(counts):
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(len(counts)), counts)
+    problem = Problem.from_arrays(rng.normal(size=(len(y), 2)), y)
+    other = np.where(y == len(counts) - 1, 1, y + 1)  # never the first class, of which there may be one row alone
+    outputs = np.eye(len(counts))[np.where(rng.random(len(y)) < 0.7, y, other)]
+    grader, scorer = Grader(problem, "balanced_accuracy"), scorer_of(problem, scoring="balanced_accuracy")
+    grade = grader.grade(scorer, outputs, problem)
+    assert grade.score == pytest.approx(balanced_accuracy_score(y, outputs.argmax(axis=1)))
+    jackknife = grader._jackknife(scorer, outputs, problem)
+    own = np.array(counts)[y]  # the jackknife counts n rows of a class as n - 1
+    inflated = grade.influence**2 * np.where(own > 1, own / np.maximum(own - 1, 1), 1.0) * (len(y) - 1) / len(y)
+    assert np.sum(inflated) == pytest.approx(np.sum(jackknife**2), rel=1e-9 if counts[0] > 1 else 0.05)
 
 
 def test_differences_of_grades_are_paired():
@@ -98,6 +114,48 @@ def test_a_score_that_a_fold_cannot_have_is_refused():
                 Grader(problem, scoring).grade(scorer, np.full((10, 2), 0.5), one_class)
     assert is_share("f1_macro")
     assert not is_share("neg_log_loss")
+
+
+def test_a_difference_leans_on_two_measurements():
+    problem = make_problem(n_rows=60)
+    splits = split_rows(problem, 5, np.random.default_rng(0))
+    grader, rng = Grader(problem), np.random.default_rng(0)
+
+    def measured(shift):
+        off = [rng.normal(size=12) for _ in splits]
+        return [Grade(shift + own.mean(), (own - own.mean()) / np.sqrt(12 * 11)) for own in off]
+
+    first, second = measured(0.0), measured(0.3)
+    found, middle = grader.difference(splits, first, second), [np.mean([g.score for g in s]) for s in (first, second)]
+    gap = middle[1] - middle[0]
+    assert found.estimate == pytest.approx((2 * middle[0] + middle[1]) / 3)
+    rows = sum(np.sum(grade.influence**2) for grade in (*first, *second)) / 25
+    folds = np.var([grade.score for grade in first], ddof=1) / 5
+    parts = np.array([0.7 * rows, 0.5 * folds, 0.1 * gap**2])
+    assert found.standard_error == pytest.approx(np.sqrt(parts.sum()))
+    assert found.degrees_of_freedom == pytest.approx(parts.sum() ** 2 / np.sum(parts**2 / [55, 4, 1]))
+    assert found.low < middle[0] < found.high
+
+
+def test_a_difference_without_a_second_measurement_is_that_of_folds():
+    problem = make_problem(n_rows=60)
+    splits = split_rows(problem, 5, np.random.default_rng(0))
+    grader, _, _ = fold_grades(problem, None, splits)
+    known = [Grade(0.1 * k, np.array([0.1, -0.1])) for k in range(5)]
+    unknown = [*known[:4], Grade(0.1, None)]
+    plain = grader.interval(splits, known)
+    assert grader.difference(splits, known, None) == plain
+    assert grader.difference(splits, known, unknown) == plain
+    assert grader.difference(splits, unknown, known) == grader.interval(splits, unknown)
+
+
+def test_two_equal_measurements_without_spread_are_not_certainty():
+    problem = make_problem(n_rows=60)
+    splits = split_rows(problem, 5, np.random.default_rng(0))
+    nothing = [Grade(0.0, np.zeros(12)) for _ in splits]
+    found = Grader(problem).difference(splits, nothing, nothing)
+    assert found.estimate == 0.0
+    assert found.standard_error >= 1.5 / 60
 
 
 @pytest.mark.parametrize(("name", "ends"), [("accuracy", (0.0, 1.0)), ("f1_macro", (0.0, 1.0)), ("r2", (-0.5, 1.0))])

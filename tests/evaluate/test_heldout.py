@@ -54,6 +54,21 @@ def test_selection_helps_where_noise_drowns_the_signal():
     assert result.p_value < 0.05
 
 
+def test_what_was_tried_moves_the_interval_of_the_difference_alone():
+    problem = make_problem(n_rows=60)
+    plain = run(problem=problem)
+    right, wrong = np.eye(2)[problem.y], np.eye(2)[1 - problem.y]
+    mixed = np.where((np.arange(60) % 4 == 0)[:, None], wrong, right)
+    found = run(problem=problem, tried=(right, mixed))
+    assert found.interval == plain.interval
+    assert found.difference == plain.difference
+    assert found.interval_of_difference.estimate == pytest.approx((2 * plain.difference + 0.25) / 3)
+    assert found.difference_low <= found.difference <= found.difference_high
+    assert run(problem=problem, tried=(right, mixed), scoring="f1").interval_of_difference == (
+        run(problem=problem, scoring="f1").interval_of_difference
+    )
+
+
 @pytest.mark.parametrize(("stop_at", "n_folds"), [(1, 2), (2, 2), (3, 3), (9, 5)])
 def test_whoever_follows_the_folds_can_end_them_but_two_are_run(stop_at, n_folds):
     def follow(records):

@@ -85,3 +85,27 @@ def test_what_is_said_to_be_lost_stays_within_the_margin(prefer):
         y = X[:, :6] @ 2.0 ** -np.arange(6) + rng.normal(size=150) > 0
         told = AutoSelector(prefer=prefer, random_state=0, standins=False).fit(X, y).margin_
         assert told["expected"] <= told["margin"] + 1e-12
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_what_was_tried_is_what_the_curve_scores(task):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 6))
+    signal = X[:, 1] - X[:, 4] + 0.5 * rng.normal(size=120)
+    problem = Problem.from_arrays(X, signal > 0 if task == "classification" else signal, task=task)
+    selector = AutoSelector(random_state=0, standins=False)
+    chosen, whole = selector.answer(problem, share=True).tried
+    place = list(selector.curve_["size"]).index(selector.curve_["chosen"]["balanced"])
+    if task == "classification":
+        scores = [np.mean(outputs.argmax(axis=1) == problem.y) for outputs in (chosen, whole)]
+    else:
+        scores = [1 - np.mean((outputs - signal) ** 2) / signal.var() for outputs in (chosen, whole)]
+    assert scores[0] == pytest.approx(selector.curve_["score"][place])
+    assert 0.3 < scores[1] <= 1.0
+
+
+def test_a_sample_says_nothing_of_each_row():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 4))
+    problem = Problem.from_arrays(X, X[:, 0] > 0)
+    assert AutoSelector(random_state=0, standins=False, budget=0.1).answer(problem).tried is None

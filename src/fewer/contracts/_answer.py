@@ -13,7 +13,7 @@ from fewer.contracts._components import Component, Control, Criterion, Search
 from fewer.contracts._run import Run, Stopped
 from fewer.contracts.trace import Ending, Trace, size_of
 from fewer.errors import interruptible
-from fewer.problem import BoolArray, IntArray
+from fewer.problem import BoolArray, FloatArray, IntArray
 from fewer.text import NoteKind
 
 LARGEST_SHOWN = 60
@@ -64,6 +64,9 @@ class Answer:
         The folds without which the selection can be repeated with work that was done already.
     without : callable or None
         Given the number of such a fold, returns the answer without it; a fitted selector does not keep it.
+    tried : (array, array) or None
+        What the model predicted for each row while the answer was chosen, by the parts that did not see the row: with
+        the chosen number of features, and with all.
     run : Run or None
         The run, whose bound criterion scores more subsets; a fitted selector does not keep it.
 
@@ -96,6 +99,7 @@ class Answer:
     n_seen: int | None = None
     folds: list[Any] | None = None
     without: Callable[[int], Answer] | None = None
+    tried: tuple[FloatArray, FloatArray] | None = None
     run: Run | None = None
 
     @property

@@ -169,8 +169,8 @@ class HeldOutScores:
 
     @property
     def difference(self) -> float:
-        """Score with the selected features less that with all."""
-        return self.interval_of_difference.estimate
+        """Score with the selected features less that with all; the interval need not have it in its middle."""
+        return self.score - self.score_all
 
     @property
     def difference_low(self) -> float:
@@ -197,6 +197,7 @@ def heldout(
     rng: np.random.Generator,
     resources: Resources,
     scoring: Any = None,
+    tried: tuple[FloatArray, FloatArray] | None = None,
     done: Sequence[Record] | None = None,
     on_fold: Callable[[list[Record]], None] | None = None,
 ) -> HeldOutScores:
@@ -220,6 +221,9 @@ def heldout(
         Threads, memory and device.
     scoring : str or scorer, optional
         scikit-learn's metric for the held-out rows; that of the criterion if left out.
+    tried : (array, array), optional
+        What was predicted for each row, in the same folds, with the features of the answer and with all while the
+        answer was chosen (`Answer.tried`): the interval of the difference leans on it too.
     done : list of dict, optional
         Records of an interrupted call with the same arguments; what they hold is not computed again.
     on_fold : callable, optional
@@ -251,7 +255,7 @@ def heldout(
     tasks = [(number, resources.alone() if away else resources) for number in left]
     where = resources if away else Resources()
     records = each_part(measure_fold, tasks, where, shared=shared, done=done or (), on_record=on_fold)
-    return _summarize(records, splits, problem, grader)
+    return _summarize(records, splits, problem, grader, tried)
 
 
 @dataclass(frozen=True, eq=False)
@@ -298,7 +302,13 @@ def measure_fold(shared: HeldOutTask, number: int, resources: Resources) -> Reco
     }
 
 
-def _summarize(records: Sequence[Record], splits: Sequence[Split], problem: Problem, grader: Grader) -> HeldOutScores:
+def _summarize(
+    records: Sequence[Record],
+    splits: Sequence[Split],
+    problem: Problem,
+    grader: Grader,
+    tried: tuple[FloatArray, FloatArray] | None,
+) -> HeldOutScores:
     records = sorted(records, key=lambda record: int(record["fold"]))
     splits = [splits[int(record["fold"])] for record in records]
     grades = [Grade.from_json(record["grade"]) for record in records]
@@ -308,11 +318,29 @@ def _summarize(records: Sequence[Record], splits: Sequence[Split], problem: Prob
     return HeldOutScores(
         interval=grader.bounded(grader.interval(splits, grades, estimand)),
         interval_all=grader.bounded(grader.interval(splits, grades_all, estimand)),
-        interval_of_difference=grader.interval(splits, differences, f"difference in {estimand}"),
+        interval_of_difference=grader.difference(
+            splits, differences, _tried(tried, splits, problem, grader), f"difference in {estimand}"
+        ),
         masks=tuple(np.array(record["mask"]) for record in records),
         outputs=_rows_in_order(records, "outputs", splits, problem.n_samples),
         outputs_all=_rows_in_order(records, "outputs_all", splits, problem.n_samples),
     )
+
+
+def _tried(
+    tried: tuple[FloatArray, FloatArray] | None, splits: Sequence[Split], problem: Problem, grader: Grader
+) -> list[Grade] | None:
+    """Grade what was predicted while the answer was chosen, fold by fold: chosen features less all."""
+    if tried is None:
+        return None
+    found: list[Grade] = []
+    for split in splits:
+        rows = problem.take(split.test)
+        chosen, whole = (grader.by_formula(outputs[split.test], rows) for outputs in tried)
+        if chosen is None or whole is None:
+            return None
+        found.append(chosen - whole)
+    return found
 
 
 def _rows_in_order(records: Sequence[Record], key: str, splits: Sequence[Split], n_rows: int) -> FloatArray:

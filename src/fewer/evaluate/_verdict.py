@@ -49,7 +49,7 @@ class Verdict:
     kind : Kind
         Better; as good (at most `at_most_lost` is lost); worse; not known; nothing found.
     difference, low, high : float or None
-        Held-out score with the chosen features less that with all, and its interval.
+        Held-out score with the chosen features less that with all, and its interval, whose middle may be another.
     at_most_lost : float or None
         What may be lost at most, with a confidence of 95 %: a bound on one side, nearer than that of the interval.
     baseline : float or None
@@ -103,7 +103,7 @@ class Verdict:
         baseline : float or None
             As in the class.
         one_sided : float
-            The distance to the bound of what may be lost, as a share of that to `low`.
+            The distance from the middle to the bound of what may be lost, as a share of that to `low`.
 
         Returns
         -------
@@ -118,7 +118,7 @@ class Verdict:
         if difference is None or low is None or high is None:
             return cls(Kind.NOT_KNOWN, difference, None, None, None, baseline, 0,
                        "Not known: whether this helps was not measured on held-out rows.")  # fmt: skip
-        lost = max(one_sided * (difference - low) - difference, 0.0)
+        lost = max(one_sided * (high - low) / 2 - (low + high) / 2, 0.0)
         numbers = (difference, low, high, lost, baseline, rows_needed)
         span, of = f"{amount(low)} to {amount(high)}, 95 %", f"of held-out {metric}"
         if low > 0 and difference >= SMALL:

@@ -26,6 +26,9 @@ SHARES = ("accuracy", "balanced_accuracy", "roc_auc", "f1", "precision", "recall
 QUANTITY_SCORES = re.compile(
     r"r2|explained_variance|max_error|neg_(mean|median|root|max)_|d2_(absolute|pinball|tweedie)"
 )
+OF_ROWS, OF_FOLDS, OF_GAP = 0.7, 0.5, 0.1
+"""How much each part counts in the variance of a difference: rows (of two measurements), folds, the gap between the
+two measurements."""
 MAX_JACKKNIFE = 2000
 """Rows up to which a score without a formula is taken again without each row."""
 
@@ -84,36 +87,81 @@ class Grader:
 
     def grade(self, scorer: PredictiveScorer, outputs: FloatArray, rows: Problem) -> Grade:
         """Score outputs for these rows."""
+        found = self.by_formula(outputs, rows)
+        if found is not None:
+            return found
+        score = self._ask(scorer, outputs, rows)
+        if self.problem.n_samples > MAX_JACKKNIFE:
+            return Grade(score, None)
+        return Grade(score, self._jackknife(scorer, outputs, rows))
+
+    def by_formula(self, outputs: FloatArray, rows: Problem) -> Grade | None:
+        """Score outputs for these rows where the influences have a formula."""
         if self.name == "accuracy":
             return _mean(outputs.argmax(axis=1) == rows.y, rows.sample_weight)
         if self.name == "r2":
             return _mean(1.0 - (rows.y - outputs) ** 2 / self._spread, rows.sample_weight)
         if self.name == "roc_auc" and rows.sample_weight is None and rows.n_classes == 2:
             return _area(outputs[:, 1], rows)
-        score = self._ask(scorer, outputs, rows)
-        if self.problem.n_samples > MAX_JACKKNIFE:
-            return Grade(score, None)
-        return Grade(score, self._jackknife(scorer, outputs, rows))
+        if self.name == "balanced_accuracy" and rows.sample_weight is None:
+            return _mean_of_classes(outputs.argmax(axis=1) == rows.y, rows.y)
+        return None
 
     def score(self, scorer: PredictiveScorer, outputs: FloatArray, rows: Problem) -> float:
         """Score outputs for these rows, without the influences."""
-        if self.name in ("accuracy", "r2", "roc_auc"):
-            return self.grade(scorer, outputs, rows).score
-        return self._ask(scorer, outputs, rows)
+        found = self.by_formula(outputs, rows)
+        return self._ask(scorer, outputs, rows) if found is None else found.score
 
-    def interval(self, splits: Sequence[Split], grades: Sequence[Grade], estimand: str = "") -> ConfidenceInterval:
+    def interval(
+        self, splits: Sequence[Split], grades: Sequence[Grade], estimand: str = "", correlation: float | None = None
+    ) -> ConfidenceInterval:
         """Return the interval of the mean over the splits, for grades or for differences of grades."""
-        weights = self.problem.row_weights
         known = all(grade.influence is not None for grade in grades)
+        ratio = float(np.mean([len(split.test) / len(split.train) for split in splits]))
         return fold_interval(
             [grade.score for grade in grades],
             [self._variance(split, grade) for split, grade in zip(splits, grades, strict=True)] if known else None,
-            sizes=[weights[split.test].sum() for split in splits],
-            correlation=float(np.mean([len(split.test) / len(split.train) for split in splits])),
-            degrees_of_freedom=self._n_units() - len({split.fold for split in splits}),
+            sizes=self._sizes(splits),
+            correlation=ratio if correlation is None else correlation,
+            degrees_of_freedom=self._freedom(splits),
             resolution=self._resolution,
             estimand=estimand,
         )
+
+    def difference(
+        self, splits: Sequence[Split], grades: Sequence[Grade], tried: Sequence[Grade] | None, estimand: str = ""
+    ) -> ConfidenceInterval:
+        """Return the interval of a difference from two measurements of it.
+
+        `grades` are of selections without each fold: honest, but of other features than the answer's. `tried` are of
+        the answer's own ranking, number and model in the same folds: nearer to it, but it was chosen by them. The
+        interval lies around two thirds of the first and one third of the second. Its variance adds up what rows show
+        of both, what folds show of the first, and how far the two are apart; the shares were set on tables that judge
+        nothing (`experiments/interval_coverage.md`).
+        """
+        plain = self.interval(splits, grades, estimand)
+        if tried is None or any(grade.influence is None for grade in (*grades, *tried)):
+            return plain
+        first, second = (self.interval(splits, some, correlation=0.0) for some in (grades, tried))
+        folds = fold_interval([grade.score for grade in grades], sizes=self._sizes(splits), correlation=0.0)
+        gap = second.estimate - first.estimate
+        rows = first.standard_error**2 + second.standard_error**2
+        parts = np.array([OF_ROWS * rows, OF_FOLDS * folds.standard_error**2, OF_GAP * gap**2])
+        freedom = np.array([self._freedom(splits), len(splits) - 1, 1])
+        variance = float(parts.sum())
+        error = max(math.sqrt(variance), self._resolution)
+        known = variance**2 / float(parts**2 @ (1.0 / freedom)) if variance > 0 else float(freedom[0])
+        center = first.estimate + gap / 3
+        return ConfidenceInterval(
+            center, center, center, plain.level, "t of rows and folds", estimand, error, known
+        ).at(plain.level)
+
+    def _sizes(self, splits: Sequence[Split]) -> list[float]:
+        weights = self.problem.row_weights
+        return [float(weights[split.test].sum()) for split in splits]
+
+    def _freedom(self, splits: Sequence[Split]) -> int:
+        return max(self._n_units() - len({split.fold for split in splits}), 1)
 
     def _variance(self, split: Split, grade: Grade) -> float:
         """Return the sampling variance of a score: of independent rows, or of row groups where there are any."""
@@ -194,6 +242,15 @@ def _mean(values: Any, weights: FloatArray | None) -> Grade:
     mean = float(share @ values)
     lone = 1.0 - float(share @ share)
     return Grade(mean, share * (values - mean) / np.sqrt(lone) if lone > 0 else None)
+
+
+def _mean_of_classes(right: Any, codes: Any) -> Grade:
+    """Grade by the mean over the classes of the share that is right; one row of a class counts as in the jackknife."""
+    _, of, counts = np.unique(codes, return_inverse=True, return_counts=True)
+    shares, own = np.bincount(of, right) / counts, counts[of]
+    score, n = float(shares.mean()), len(counts)
+    off = np.where(own > 1, (right - shares[of]) / n, (right - score) / max(n - 1, 1))
+    return Grade(score, off / np.sqrt(own * np.maximum(own - 1, 1)))
 
 
 def _area(outputs: FloatArray, rows: Problem) -> Grade:

@@ -305,6 +305,7 @@ class _Running:
             # A clock that runs here means nothing on another machine, and parts that are shared lie here.
             resources=resources.alone() if self.budget is not None or stays else resources,
             scoring=self.request.scoring,
+            tried=None if answer.folds is None else answer.tried,
             done=done,
             on_fold=keep,
         )
@@ -575,8 +576,9 @@ def _score_name(running: _Running, answer: Answer) -> str:
 
 def _numbers(outcome: HeldOutScores, problem: Problem, scoring: Any) -> HeldOutNumbers:
     n_units = problem.n_samples if problem.groups is None else len(np.unique(problem.groups))
+    intervals = numbers_of(outcome.interval, outcome.interval_of_difference, outcome.n_folds)
     return HeldOutNumbers(
-        **numbers_of(outcome.interval, outcome.interval_of_difference, outcome.n_folds),
+        **{**intervals, "difference": outcome.difference},
         estimand=outcome.interval.estimand,
         in_points=is_share(score_name(scoring, problem)),
         rows_to_tell=rows_to_tell(outcome.difference_low, outcome.difference_high, n_units),

@@ -51,6 +51,7 @@ class RaceAnswer:
     costs: dict[str, dict[str, Any]] = field(default_factory=dict)
     margins: dict[str, dict[str, float]] = field(default_factory=dict)
     models: dict[str, dict[str, float]] = field(default_factory=dict)
+    tried: dict[str, FloatArray] = field(default_factory=dict)
 
     def cost(self, prefer: str) -> dict[str, Any]:
         """Return what selecting costs under a preference."""
@@ -111,6 +112,7 @@ def answer_of(race: PathRace, rows: Problem, judges: Mapping[str, Any], seed: in
     rate = _rate(race, path, alike, curve)
     whole = with_all_features(race, rows)
     places = _places(race, path, curve, rate)
+    judge_all = _judge_of_all(whole, race.loss, names)
     judge = {prefer: _best_judge(race, path, able, place) for prefer, place in places.items()}
     score, error = race.loss.scores(race.outputs[path, judge["balanced"]])
     order = race.order(path)
@@ -133,12 +135,16 @@ def answer_of(race: PathRace, rows: Problem, judges: Mapping[str, Any], seed: in
         },
         p_value=_luck(race, whole, seed),
         judges=judge,
-        judge_all=_judge_of_all(whole, race.loss, names),
+        judge_all=judge_all,
         candidates=_candidates(race, names),
         why=_why(race, path, judge["balanced"], names),
         costs=_costs(race, path, alike, places) if race.complete else {},
         margins=_margins(race, curve, rate, places),
         models={prefer: _models(race, path, able, place) for prefer, place in places.items()},
+        tried={
+            **{prefer: race.outputs[path, judge[prefer]][:, place] for prefer, place in places.items()},
+            **({"all": whole[judge_all]} if judge_all in whole else {}),
+        },
     )
 
 

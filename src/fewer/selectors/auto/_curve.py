@@ -15,7 +15,7 @@ from fewer.validate import Split as Rows
 Prefer = Literal["fewest", "balanced", "accuracy"]
 MARGIN: dict[str, float] = {"fewest": 0.03, "balanced": 0.01, "accuracy": 0.0}
 """How much of the score a smaller size may lose, by what the user prefers: 3 points, 1, none."""
-LUCK: dict[str, float] = {"fewest": 1.5, "balanced": 0.35, "accuracy": 0.35}
+LUCK: dict[str, float] = {"fewest": 1.25, "balanced": 0.35, "accuracy": 0.35}
 """Standard errors that are taken off what rows show to be lost before it is compared with the margin. The best size is
 the best partly by luck, so that others lose less than they seem to; with `"fewest"` rows must show a larger loss. No
 more is taken off than the margin (1 point for `"accuracy"`), so that few rows do not excuse everything."""

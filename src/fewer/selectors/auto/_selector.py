@@ -17,7 +17,7 @@ from fewer.contracts import Answer, Component, OnStep, best_so_far
 from fewer.contracts.trace import Ending, Step, Trace
 from fewer.criteria import KNN, CrossValidated
 from fewer.errors import FewerWarning
-from fewer.problem import Column, Problem, Task, column_numbers
+from fewer.problem import Column, FloatArray, Problem, Task, column_numbers
 from fewer.search import Floating
 from fewer.selectors._base import Selector, Size, lay_out_space, parse_size
 from fewer.selectors._subset import SubsetSelector
@@ -55,7 +55,7 @@ class AutoSelector(Selector):
     prefer : {"fewest", "balanced", "accuracy"}, default="balanced"
         How many: `"accuracy"` as many as give the least held-out loss; `"balanced"` the smallest number that is
         expected to lose at most 1 point of the score; `"fewest"` the smallest that rows do not show to lose more than 3
-        points (1.5 standard errors), 6 at most. A third of a standard error is the luck of the best number. The three
+        points (1.25 standard errors), 6 at most. A third of a standard error is the luck of the best number. The three
         nest.
     estimator : estimator or str, optional
         The model that the features are for. It alone decides, and where it has coefficients or importances it also
@@ -243,6 +243,14 @@ class AutoSelector(Selector):
             return answer
         return replace(answer, folds=folds, without=lambda fold: self.without(fold).answer_)
 
+    def _tried(self, found: RaceAnswer, n_rows: int) -> tuple[FloatArray, FloatArray] | None:
+        """Return what was predicted for each row with the chosen features and with all, if every row was held out."""
+        both = [found.tried.get(name, np.empty((0, 1))) for name in (self.prefer, "all")]
+        if any(len(outputs) != n_rows for outputs in both):
+            return None
+        chosen, whole = (outputs[:, 0] if outputs.shape[1] == 1 else outputs for outputs in both)
+        return chosen, whole
+
     @property
     def folds_(self) -> list[Split] | None:
         """The folds whose selections can share parts with this one, if it was fitted to share."""
@@ -422,6 +430,7 @@ class AutoSelector(Selector):
             judge_names={"chosen": self.judge_name_, "all": self.judge_all_name_}, curve=self.curve_,
             choices=self.choices_, reason=self.reason_, nothing_found=self.nothing_found_, is_empty=is_empty,
             smallest_without_loss=self.cost_["smallest"] if self.cost_["costs"] else None, n_seen=self.n_samples_seen_,
+            tried=self._tried(found, problem.n_samples),
         )  # fmt: skip
         return self._keep_answer(answer)
 
