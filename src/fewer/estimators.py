@@ -28,7 +28,7 @@ from sklearn.utils.validation import (
 from fewer.contracts._components import parameter_names
 from fewer.errors import FewerWarning, one_line
 from fewer.io import infer_task, is_frame, plain_frame, to_problem
-from fewer.io._reader import ProblemReader, target_values, unmasked
+from fewer.io._reader import ProblemReader, Table, target_values, unmasked
 from fewer.io.frames import row_number
 from fewer.problem import FloatArray, InputError, Problem, Task, column_numbers
 from fewer.text import nearest
@@ -283,14 +283,14 @@ class TableReader:
     codes: dict[int, dict[str, int]]
 
     @classmethod
-    def of(cls, problem: Problem) -> TableReader:
-        """Return a reader that has learnt the columns of a problem."""
+    def of(cls, problem: Problem | Table) -> TableReader:
+        """Return a reader that has learnt the columns of a problem or a table."""
         reader = cls()
         reader.remember(problem)
         return reader
 
-    def remember(self, problem: Problem) -> None:
-        """Take names, kinds and levels from a problem."""
+    def remember(self, problem: Problem | Table) -> None:
+        """Take names, kinds and levels from a problem or a table."""
         self.names, self.kinds = problem.names, problem.kinds
         self.codes = {
             column: {str(label): code for code, label in enumerate(levels)} for column, levels in problem.levels.items()
@@ -315,7 +315,7 @@ class TableReader:
             return np.asarray(validate_data(estimator, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False))
         _check_feature_names(estimator, X, reset=False)
         _check_n_features(estimator, X, reset=False)
-        return self._coded(X, range(len(self.names)))
+        return self.coded(X, range(len(self.names)))
 
     def read_needed(self, estimator: Any, X: Any, needed: Sequence[int], *, alone: bool = False) -> FloatArray:
         """Return the numbers of new rows in the columns that are needed; the others are NaN and not looked at.
@@ -344,7 +344,7 @@ class TableReader:
                 raise InputError(f"The table lacks the required column {', '.join(map(repr, absent))}.")
             if not alone and (absent or len(columns) >= len(self.names)):
                 _check_feature_names(estimator, X, reset=False)
-            cells = self._coded(X, needed)
+            cells = self.coded(X, needed)
             n_samples = len(cells)
         else:
             table = check_array(X, dtype=np.float64, ensure_all_finite=False, input_name="X", estimator=estimator)
@@ -362,8 +362,20 @@ class TableReader:
         out[:, needed] = cells
         return out
 
-    def _coded(self, X: Any, columns: Sequence[int]) -> FloatArray:
-        """Read some columns of a frame, levels as the codes that were learnt; in the order asked for."""
+    def coded(self, X: Any, columns: Sequence[int]) -> FloatArray:
+        """Read some columns of a frame, levels as the codes that were learnt; in the order asked for.
+
+        Parameters
+        ----------
+        X : data frame
+            With these columns, beside any others.
+        columns : sequence of int
+            Their numbers.
+
+        Returns
+        -------
+        array of shape (n_samples, len(columns))
+        """
         names = [self.names[j] for j in columns]
         X, _ = plain_frame(X)
         frame = nw.from_native(X, eager_only=True)

@@ -147,6 +147,36 @@ def test_the_named_model_is_fitted_to_levels_and_missing_cells():
         fewer.select(table, y, "relieff", random_state=0, cv=0, n_features_to_select=1).pipeline(table, y)
 
 
+@pytest.mark.parametrize("kind", ["plain", "nullable", "arrow", "polars"])
+def test_the_named_model_is_fitted_to_frames_of_every_kind(kind):
+    rng = np.random.default_rng(0)
+    days, is_new, size = rng.integers(0, 1000, 300), rng.random(300) < 0.5, rng.normal(size=300)
+    color = rng.choice(["red", "green", None], size=300)
+    y = days / 500 + 1.5 * is_new + 2.0 * (color == "red") + size + 0.3 * rng.normal(size=300) > 2.5
+    when = pd.Timestamp("2024-01-01") + pd.to_timedelta(days, unit="D")
+    frame = pd.DataFrame({"when": when, "is_new": pd.array(is_new, "boolean"), "color": color, "size": size})
+    frame.loc[::9, "is_new"] = pd.NA
+    backends = {"nullable": {}, "arrow": {"dtype_backend": "pyarrow"}}
+    table = frame.convert_dtypes(**backends[kind]) if kind in backends else frame
+    table = pl.from_pandas(frame) if kind == "polars" else table
+    found = fewer.select(table, y, random_state=0, cv=0, include=["when", "is_new", "color", "size"])
+    assert found.pipeline(table, y).score(table, y) > 0.85
+
+
+def test_that_a_level_is_missing_may_be_all_that_counts():
+    rng = np.random.default_rng(0)
+    boat = rng.choice([*"abcdefghi"], size=300).astype(object)
+    color = rng.choice(["red", "green"], size=300).astype(object)
+    saved, warm = rng.random((2, 300)) < 0.5
+    boat[~saved], color[~warm] = None, None
+    table = pd.DataFrame({"other": rng.normal(size=300), "boat": boat, "color": color})
+    for y, name in ((saved, "boat"), (warm, "color")):
+        found = fewer.select(table, y, random_state=0)
+        assert found.features == [name]
+        assert found.score_heldout == pytest.approx(1.0)
+        assert found.pipeline(table, y).score(table, y) == 1.0
+
+
 def test_auto_tells_the_winners_words_and_judges_by_it():
     rng = np.random.default_rng(1)
     X = rng.uniform(-1, 1, size=(150, 5))

@@ -2,7 +2,7 @@ import numpy as np
 
 from fewer.problem import Problem
 from fewer.selectors.auto import _encoding as encoding
-from fewer.selectors.auto._encoding import MOST_LEVELS, Encoder, coded, encoded, f_scores
+from fewer.selectors.auto._encoding import MISSING_LEVEL, MOST_LEVELS, Encoder, coded, encoded, f_scores
 
 RNG = np.random.default_rng(0)
 
@@ -44,16 +44,25 @@ def test_scores_alone_are_squared_correlations_and_shares_of_variance(monkeypatc
 
 
 def test_levels_are_coded_by_the_mean_target_of_other_rows():
-    levels = np.array([0.0, 0.0, 1.0, 0.0, 1.0, np.nan, 0.0])
+    levels = np.array([0.0, 0.0, 1.0, 0.0, 1.0, MISSING_LEVEL, 0.0])
     target, weights = np.arange(7.0)[:, None], np.ones(7)
-    train, test = coded(levels, np.array([0.0, 7.0, np.nan]), target, weights)
+    train, test = coded(levels, np.array([0.0, 7.0, MISSING_LEVEL]), target, weights)
     others = [0, 1, 3]  # of row 6's level, outside its fold: row 1 is in it
     rest = [0, 2, 3, 4, 5]
     assert np.isclose(train[6, 0], (0 + 3 + 10 * np.mean(rest)) / (2 + 10))
     assert np.isclose(test[0, 0], (sum(others) + 6 + 10 * 3.0) / 14)
     assert test[1, 0] == 3.0
-    assert np.isnan(train[5, 0])
-    assert np.isnan(test[2, 0])
+    assert train[5, 0] == np.mean([1, 2, 3, 4, 6])  # nobody else outside its fold lacks the level
+    assert np.isclose(test[2, 0], (5 + 10 * 3.0) / 11)
+
+
+def test_a_missing_level_is_a_level_and_a_missing_number_is_at_the_mean():
+    X = np.array([[0.0, 1.0], [np.nan, 3.0], [0.0, np.nan], [1.0, 5.0]])
+    train, test, columns = encoded(X, X[1:3], np.array([True, False]), np.arange(4.0)[:, None], np.ones(4))
+    assert columns.tolist() == [0, 0, 0, 1]
+    assert (train[:, 0] > 0).tolist() == [False, True, False, False]
+    assert train[2, 3] == 0.0
+    assert np.array_equal(test, train[1:3])
 
 
 def test_many_levels_that_say_nothing_look_like_noise():

@@ -198,11 +198,8 @@ class Preparation:
         if (has_missing & ~nominal).any():
             steps.append(("fill", SimpleImputer(strategy="median", keep_empty_features=True), has_missing & ~nominal))
         if nominal.any():
-            encode = make_pipeline(
-                SimpleImputer(strategy="most_frequent", keep_empty_features=True),
-                OneHotEncoder(handle_unknown="ignore", sparse_output=False),
-            )
-            steps.append(("encode", encode, nominal))
+            # A missing level is a level of its own: that a cell is missing may say something of the target.
+            steps.append(("encode", OneHotEncoder(handle_unknown="ignore", sparse_output=False), nominal))
         if not steps:
             return self.bare()
         return make_pipeline(ColumnTransformer(steps, remainder="passthrough"), self.bare())

@@ -166,10 +166,10 @@ class CrossValidated(Criterion):
         Shuffled stratified folds, or any scikit-learn splitter. Row groups are passed to splitters; with a number
         of folds they are kept together.
     preprocess : {"auto", "none"}, default="auto"
-        `"auto"`: where the estimator cannot take the cells as they are, nominal columns become one-hot columns (unseen
-        levels become zeros) and missing cells are filled with the median or the most frequent level of the training
-        rows, inside each fold. Numbers that are declared to be nominal are always made one-hot. `"none"`: the estimator
-        gets the subset's columns as they are.
+        `"auto"`: where the estimator cannot take the cells as they are, nominal columns become one-hot columns (a
+        missing level has one too, unseen levels become zeros) and missing numbers are filled with the median of the
+        training rows, inside each fold. Numbers that are declared to be nominal are always made one-hot. `"none"`: the
+        estimator gets the subset's columns as they are.
     race : {"exact", "statistical", "surrogate"} or None, default=None
         Whether a search that only asks for the best column to add or drop may leave fits of the others out. `"exact"`:
         a column is given up once it cannot win even with the best scores in its remaining folds; the subset is always

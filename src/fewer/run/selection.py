@@ -648,7 +648,7 @@ class Selection(Suspected, Origin, Scores, Chosen):
     def pipeline(self, X: Any, y: Any) -> Any:
         """Fit the model that `auto` named to the chosen columns.
 
-        Missing cells are filled (by the median, or the most frequent level), and levels become indicators.
+        Dates count as days, missing numbers are filled by the median, and levels become indicators, a missing one too.
 
         Parameters
         ----------
@@ -672,24 +672,24 @@ class Selection(Suspected, Origin, Scores, Chosen):
         """
         from sklearn.compose import make_column_transformer
         from sklearn.impute import SimpleImputer
-        from sklearn.pipeline import make_pipeline
         from sklearn.preprocessing import OneHotEncoder
+
+        from fewer.selectors._keep import ReadCells
 
         if self.model is None:
             raise InputError("No model was named for these features; give one to to_pipeline.")
         plain = self.to_pipeline(self.model)
         kinds = {column["name"]: column["kind"] for column in self.data.get("columns", ())}
         columns = plain.steps[0][1].features
-        unnamed = isinstance(columns[0], int)  # then the columns of the step before are counted
-        nominal = [own for own in columns if kinds.get(f"x{own}" if unnamed else own) == "nominal"]
-        numbers = [own for own in columns if own not in nominal]
-        if unnamed:
-            nominal, numbers = ([columns.index(own) for own in some] for some in (nominal, numbers))
+        unnamed = isinstance(columns[0], int)  # then the table is an array of numbers
+        order = columns if unnamed else [name for name in kinds if name in columns]
+        levels = [place for place, own in enumerate(order) if kinds.get(f"x{own}" if unnamed else own) == "nominal"]
+        numbers = [place for place in range(len(order)) if place not in levels]
         fill = SimpleImputer(strategy="median", keep_empty_features=True)
-        levels = make_pipeline(
-            SimpleImputer(strategy="most_frequent"), OneHotEncoder(handle_unknown="ignore", sparse_output=False)
-        )
-        plain.steps.insert(1, ("cells", make_column_transformer((fill, numbers), (levels, nominal))))
+        encode = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+        plain.steps.insert(1, ("inputs", make_column_transformer((fill, numbers), (encode, levels))))
+        if not unnamed:
+            plain.steps.insert(1, ("cells", ReadCells({name: kinds[name] for name in order})))
         return plain.fit(X, y)
 
 

@@ -10,13 +10,15 @@ from typing import Any, ClassVar
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fewer.errors import FewerWarning, InputError
+from fewer.estimators import TableReader
 from fewer.io import Contract, is_frame, plain_frame
 from fewer.io._reader import ProblemReader
+from fewer.problem import FloatArray
 from fewer.text import nearest
 
 KIND, VERSION = "fewer pipeline", 1
@@ -243,6 +245,34 @@ class KeepFeatures(SelectorMixin, BaseEstimator):
         tags.input_tags.string = True
         tags.input_tags.categorical = True
         return tags
+
+
+class ReadCells(TransformerMixin, BaseEstimator):
+    """Turn the cells of a frame into numbers, whatever the frame's types: dates into days, levels into codes.
+
+    Parameters
+    ----------
+    kinds : dict of str to str
+        The kind of each column, as it was read when features were selected. Missing cells, and levels that were not
+        there in `fit`, are NaN.
+    """
+
+    def __init__(self, kinds: dict[str, str]) -> None:
+        self.kinds = kinds
+
+    def fit(self, X: Any, y: Any = None) -> ReadCells:
+        """Learn the levels of the columns."""
+        frame = nw.from_native(plain_frame(X)[0], eager_only=True).select(list(self.kinds)).to_native()
+        nominal, numeric = (
+            [name for name in self.kinds if self.kinds[name] == kind] for kind in ("nominal", "numeric")
+        )
+        self.reader_ = TableReader.of(ProblemReader(nominal=nominal, numeric=numeric).table(frame))
+        return self
+
+    def transform(self, X: Any) -> FloatArray:
+        """Return the numbers, in the order of `kinds`."""
+        check_is_fitted(self)
+        return self.reader_.coded(X, range(len(self.kinds)))
 
 
 __all__ = ["KeepFeatures"]

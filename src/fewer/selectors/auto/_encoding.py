@@ -1,7 +1,8 @@
-"""Rows as the models of `auto` see them: numbers of equal spread, levels as indicators, missing cells at the mean.
+"""Rows as the models of `auto` see them: numbers of equal spread, levels as indicators, missing numbers at the mean.
 
-A column of many levels becomes the mean target of each level, drawn to the mean of all rows; training rows get that of
-the other rows, so that levels which say nothing look like noise, however many there are.
+A missing level is a level of its own. A column of many levels becomes the mean target of each level, drawn to the mean
+of all rows; training rows get that of the other rows, so that levels which say nothing look like noise, however many
+there are.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import numpy as np
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 from fewer.statistics.encoding import coded_inputs, drawn_means, values_of
 
+MISSING_LEVEL = -1.0
+"""The code of a missing level; the others have 0, 1, …"""
 MOST_LEVELS = 8
 """Levels that become indicators; columns with more are coded by mean targets."""
 N_FOLDS = 5
@@ -20,12 +23,17 @@ BLOCK_CELLS = 1 << 20
 """Cells of a table that are looked at together, so that wide tables need no second copy."""
 
 
+def with_missing_levels(X: FloatArray, nominal: BoolArray) -> FloatArray:
+    """Give missing cells of nominal columns a level of their own."""
+    gone = np.isnan(X) & nominal if nominal.any() else np.zeros(0, dtype=bool)
+    return np.where(gone, MISSING_LEVEL, X) if gone.any() else X
+
+
 def coded_columns(X: FloatArray, nominal: BoolArray) -> BoolArray:
     """Say which nominal columns have too many levels for indicators."""
     found = np.zeros(X.shape[1], dtype=bool)
     for column in np.flatnonzero(nominal):
-        cells = X[:, column]
-        found[column] = len(np.unique(cells[~np.isnan(cells)])) > MOST_LEVELS
+        found[column] = len(np.unique(X[:, column])) > MOST_LEVELS
     return found
 
 
@@ -37,7 +45,7 @@ def coded(
     Parameters
     ----------
     train, test : arrays of shape (n_train,), (n_test,)
-        Levels; missing ones are NaN.
+        Levels.
     target : array of shape (n_train, n_targets)
         What the levels are coded by.
     weights : array of shape (n_train,)
@@ -46,7 +54,7 @@ def coded(
     Returns
     -------
     arrays of shape (n_train, n_targets), (n_test, n_targets)
-        NaN where the level is missing; the mean of all rows where it was not seen.
+        The mean of all rows where a level was not seen.
     """
     levels, place = np.unique(train, return_inverse=True)
     inputs = np.column_stack([weights, weights[:, None] * target])
@@ -63,7 +71,6 @@ def coded(
     spot = np.minimum(np.searchsorted(levels, test), len(levels) - 1)
     known = levels[spot] == test
     fresh = np.where(known[:, None], means(whole, everything)[spot], everything[1:] / everything[0])
-    found[np.isnan(train)], fresh[np.isnan(test)] = np.nan, np.nan
     return found, fresh
 
 
@@ -71,6 +78,7 @@ def encoded(
     train: FloatArray, test: FloatArray, nominal: BoolArray, target: FloatArray, weights: FloatArray
 ) -> tuple[FloatArray, FloatArray, IntArray]:
     """Encode training and test rows; return both and the feature that each input belongs to."""
+    train, test = (with_missing_levels(X, nominal) for X in (train, test))
     large = coded_columns(train, nominal)
     encoder = Encoder.of(train, np.flatnonzero(~large), nominal, weights)
     owners, own, other = [encoder.columns], [encoder.transform(train)], [encoder.transform(test)]
@@ -160,7 +168,8 @@ def f_scores(problem: Problem, rows: IntArray, target: FloatArray, weights: Floa
         coded = problem.nominal[block]
         for features in (block[~coded], *block[coded][:, None]):
             if len(features):
-                _score_block(problem.X[np.ix_(rows, features)], features, problem, middle, weights, scores)
+                cells = with_missing_levels(problem.X[np.ix_(rows, features)], problem.nominal[features])
+                _score_block(cells, features, problem, middle, weights, scores)
     return np.minimum(scores / max(spread, 1e-300), 1.0)
 
 
