@@ -14,6 +14,7 @@ import json
 import os
 import time
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ from fewer.models import DiscreteNaiveBayes
 from fewer.models._discrete_naive_bayes import LogTables
 from fewer.problem import Problem
 from fewer.roc import Parcel, auroc
-from fewer.roc._committee import Committee, CommitteeBallot, elect
+from fewer.roc._committee import CommitteeBallot, elect
 from fewer.roc._learners import EstimatorLearner, Lessons, deal_out, learner_of
 from fewer.validate import corrected_resampled_t
 
@@ -195,9 +196,7 @@ def votes_part(n_splits: int, most: int, tables: tuple[str, ...]) -> None:
             )
             seen = tuple(each.rule(usable).scores(calibration.X) for each in learners)
             votes = elect(ballot, np.zeros(0), CommitteeBallot((), seen, calibration.y, None))
-            committee = Committee(
-                tuple(each.rule(usable, fit) for each in learners), votes.lines, votes.votes, votes.scale
-            )
+            committee = replace(votes, rules=tuple(each.rule(usable, fit) for each in learners))
             areas = [auroc(judge.y, rule.scores(judge.X)) for rule in committee.rules]
             found.append([*areas, auroc(judge.y, committee.decision(judge.X))])
             shares.append(votes.votes)

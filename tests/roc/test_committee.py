@@ -5,7 +5,7 @@ from scipy.special import log_expit
 from sklearn.linear_model import LogisticRegression
 
 from fewer.roc._committee import CommitteeBallot, LogOdds, elect, hull_shares, stack
-from fewer.roc._growth import NOBODY, Front
+from fewer.roc._learners import NOBODY, Front
 
 
 def scores(n=400, seed=0):

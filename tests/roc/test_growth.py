@@ -3,19 +3,8 @@ import pytest
 
 from fewer.models import DiscreteNaiveBayes
 from fewer.problem import Problem
-from fewer.roc._growth import (
-    NOBODY,
-    Front,
-    GrowthPlan,
-    HullGrowth,
-    Member,
-    _neighbors,
-    _reaching,
-    best_subset,
-    few_of,
-    grow,
-)
-from fewer.roc._learners import Learner, Lessons, Points, deal_out, learner_of
+from fewer.roc._growth import GrowthPlan, HullGrowth, Member, _neighbors, _reaching, best_subset, few_of, grow
+from fewer.roc._learners import NOBODY, Front, Learner, Lessons, deal_out, learner_of
 
 
 def test_guessing_has_half_of_the_area():
@@ -25,11 +14,10 @@ def test_guessing_has_half_of_the_area():
     assert front.threshold.tolist() == [np.inf, -np.inf]
 
 
-def test_the_frontier_has_the_highest_point_of_each_place():
+def test_the_line_has_the_highest_point_of_each_place():
     fp, tp = np.array([0.0, 0.0, 4.0, 8.0, 8.0]), np.array([0.0, 3.0, 5.0, 5.5, 6.0])
     front = Front(fp, tp, tp - 0.5, np.zeros(5), np.arange(5))
-    assert front.frontier.fp.tolist() == [0.0, 4.0, 8.0]
-    assert front.frontier.tp.tolist() == [2.5, 4.5, 5.5]
+    assert [side.tolist() for side in front.line] == [[0.0, 4.0, 8.0], [2.5, 4.5, 5.5]]
 
 
 def test_children_have_one_feature_more_or_less():
@@ -55,12 +43,12 @@ class Recorder(Learner):
     def __init__(self):
         self.rounds = []
 
-    def outside(self, parent, masks, prices, frontier):
+    def outside(self, parent, masks, prices, hull):
         subsets = [tuple(np.flatnonzero(mask).tolist()) for mask in masks]
         self.rounds.append(subsets)
         tp = np.array([10.0 * (3 in s) + 5.0 * ({2, 3} <= {*s}) for s in subsets])
-        good = np.flatnonzero(tp > np.interp(1.0, frontier.fp, frontier.tp))
-        return Points(good, np.ones(len(good)), tp[good], np.zeros(len(good)))
+        good = np.flatnonzero(tp > np.interp(1.0, *hull))
+        return Front(np.ones(len(good)), tp[good], tp[good], np.zeros(len(good)), good)
 
     def rule(self, mask, rows=None):
         raise NotImplementedError

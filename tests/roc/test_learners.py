@@ -4,7 +4,7 @@ from sklearn.model_selection import TimeSeriesSplit
 
 from fewer.problem import InputError, Problem
 from fewer.roc import Parcel
-from fewer.roc._learners import Lessons, Points, deal_out, kept_aside
+from fewer.roc._learners import Front, Lessons, deal_out, kept_aside
 
 
 def part(y, weights=None):
@@ -28,12 +28,12 @@ def test_weights_make_totals_and_the_rows_that_tell_as_much():
 
 
 def test_points_are_put_together_in_order():
-    one = Points(np.array([2]), np.array([1.0]), np.array([3.0]), np.array([0.5]))
-    both = Points.joined([one, one])
-    assert both.owner.tolist() == [2, 2]
-    assert both.tp == pytest.approx([3.0, 3.0])
-    assert Points.joined([]).owner.dtype == np.int64
-    assert len(Points.joined([]).fp) == 0
+    one = Front(np.array([1.0]), np.array([3.0]), np.array([2.5]), np.array([0.5]), np.array([2]))
+    three = Front.stacked([Front.diagonal(4.0, 5.0), one])
+    assert three.member.tolist() == [-1, -1, 2]
+    last = three.take([2, 1])
+    assert (last.fp.tolist(), last.tp.tolist(), last.worth.tolist()) == ([1.0, 4.0], [3.0, 5.0], [2.5, 5.0])
+    assert len(three.take([]).threshold) == 0
 
 
 @pytest.fixture

@@ -89,7 +89,7 @@ def test_frames_weights_and_calibration(fitted):
 
 def test_what_cannot_be_used_is_said(fitted):
     X, y = rows(100, 1)
-    with pytest.raises(InputError, match="at least one that is fitted"):
+    with pytest.raises(InputError, match="classifiers is empty; give at least one classifier"):
         mrroc([], X, y)
     with pytest.raises(NotFittedError):
         mrroc([LogisticRegression()], X, y)

@@ -1,19 +1,20 @@
 import numpy as np
 
-from fewer.roc._operating_point import CellReader, Guarantee, VertexClassifier, WholeRows
+from fewer.roc._operating_point import Guarantee, RowReader, VertexClassifier
 from fewer.roc._realisable import row_digests
 
 ROWS = np.array([[1.0, 5.0, 2.0], [1.0, 6.0, 2.0], [1.0, 5.0, 3.0]])
 
 
 def test_cells_of_some_columns_tell_rows_apart():
-    found = CellReader(None).digests(ROWS, (0, 2))
+    reader = RowReader("any table")
+    found = reader.digests(ROWS, (0, 2))
     assert found[0] == found[1] != found[2]
-    assert CellReader(None).digests(ROWS, ()).tolist() == [0, 0, 0]
+    assert reader.digests(ROWS, ()).tolist() == [0, 0, 0]
 
 
 def test_whole_rows_are_handed_on_as_they_are():
-    reader = WholeRows()
+    reader = RowReader(None)
     assert reader.read_needed(None, ROWS, (0,)) is ROWS
     assert np.array_equal(reader.digests(ROWS, (0,)), row_digests(ROWS))
 
@@ -24,7 +25,7 @@ class FirstColumn:
 
 
 def vertex(threshold, positive=1):
-    made = VertexClassifier(FirstColumn(), threshold, (0,), WholeRows())
+    made = VertexClassifier(FirstColumn(), threshold, (0,), RowReader(None))
     made.classes_, made.positive_ = np.array(["no", "yes"]), positive
     return made
 

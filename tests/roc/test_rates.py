@@ -40,12 +40,17 @@ def test_allowed_counts_are_those_whose_bound_is_below_the_limit():
         assert upper_bound(allowed, n, 0.95) <= 0.1 < upper_bound(allowed + 1, n, 0.95)
 
 
+def each(draws):
+    """Return the same numbers for every side of the hull."""
+    return lambda low: draws
+
+
 def test_for_nested_thresholds_it_is_the_order_statistic():
     rng = np.random.default_rng(0)
     scores = rng.normal(size=200)
     cuts = np.append(np.inf, np.sort(rng.normal(size=400))[::-1])
     called = scores >= cuts[:, None]
-    kept = last_point_kept(called, rng.random(200), 0.1, 0.95)
+    kept = last_point_kept(called, each(rng.random(200)), 0.1, 0.95)
     allowed = most_allowed(200, 0.1, 0.95)
     # The lowest threshold, up to a step of the choice between two, above the order statistic.
     order_statistic = np.sort(scores)[::-1][allowed]
@@ -60,7 +65,7 @@ def test_the_limit_is_kept_as_often_as_promised():
     above = 0
     for _ in range(2000):
         called = rng.random((7, 150)) < true[:, None]
-        kept = last_point_kept(called, rng.random(150), 0.1, 0.9)
+        kept = last_point_kept(called, each(rng.random(150)), 0.1, 0.9)
         step = true[min(kept.low + 1, 6)] - true[kept.low]
         above += true[kept.low] + kept.share * step > 0.1
     # At most one in ten, within four standard errors of sampling.
@@ -70,12 +75,12 @@ def test_the_limit_is_kept_as_often_as_promised():
 
 def test_edges():
     called = np.array([[False] * 40, [True] * 40])
-    even = np.linspace(0, 1, 40)
+    even = each(np.linspace(0, 1, 40))
     assert last_point_kept(called, even, 0.0, 0.95).low == 0
     assert last_point_kept(called, even, 1.0, 0.95).low == 1
     assert last_point_kept(called, even, 0.1, 0.95).share < 0.1
     with pytest.raises(InputError, match=r"29 are needed"):
-        last_point_kept(called[:, :20], even[:20], 0.1, 0.95)
+        last_point_kept(called[:, :20], each(np.linspace(0, 1, 20)), 0.1, 0.95)
     with pytest.raises(InputError, match="probability between 0 and 1"):
         last_point_kept(called, even, 0.1, 95)
 

@@ -10,7 +10,7 @@ calibration rows show that it helps.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,8 +19,7 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
 from fewer.problem import FloatArray, IntArray
-from fewer.roc._growth import NOBODY, Front
-from fewer.roc._learners import LearnedRule
+from fewer.roc._learners import NOBODY, Front, LearnedRule
 from fewer.roc._significance import delong_test
 
 SHOWN = 1.645
@@ -61,19 +60,30 @@ class Committee:
 
     Attributes
     ----------
-    rules : tuple of Rule
     lines : tuple of LogOdds
-        One for each rule.
+        One for each classifier.
     votes : float array
         They add up to 1.
     scale : LogOdds
         From the mean to log-odds.
+    rules : tuple of LearnedRule
+        The classifiers; none before they are fitted.
     """
 
-    rules: tuple[LearnedRule, ...]
     lines: tuple[LogOdds, ...]
     votes: FloatArray
     scale: LogOdds
+    rules: tuple[LearnedRule, ...] = ()
+
+    @property
+    def voters(self) -> list[int]:
+        """Numbers of those who have votes."""
+        return np.flatnonzero(self.votes > 0.0).tolist()
+
+    def fitted(self, rule_of: Callable[[int], LearnedRule]) -> Committee:
+        """Return the committee of those who have votes, each with its rule."""
+        lines = tuple(self.lines[number] for number in self.voters)
+        return Committee(lines, self.votes[self.voters], self.scale, tuple(map(rule_of, self.voters)))
 
     def decision(self, cells: FloatArray) -> FloatArray:
         """Return the log-odds of the positive class."""
@@ -81,15 +91,6 @@ class Committee:
         for rule, line, vote in zip(self.rules, self.lines, self.votes, strict=True):
             total += vote * line.of(rule.scores(cells))
         return self.scale.of(total)
-
-
-@dataclass(frozen=True, eq=False)
-class CommitteeVotes:
-    """Who votes with how much, before anybody is fitted to all rows."""
-
-    lines: tuple[LogOdds, ...]
-    votes: FloatArray
-    scale: LogOdds
 
 
 def hull_shares(front: Front, n_members: int) -> FloatArray:
@@ -132,7 +133,7 @@ class CommitteeBallot:
         return CommitteeBallot(scores, rivals, positive, np.concatenate(weights) if weighted else None)
 
 
-def elect(ballot: CommitteeBallot, shares: FloatArray, judges: CommitteeBallot | None) -> CommitteeVotes:
+def elect(ballot: CommitteeBallot, shares: FloatArray, judges: CommitteeBallot | None) -> Committee:
     """Give votes to the classifiers on a hull, and to rivals unless the hull is shown to be better.
 
     Parameters
@@ -146,8 +147,8 @@ def elect(ballot: CommitteeBallot, shares: FloatArray, judges: CommitteeBallot |
 
     Returns
     -------
-    Votes
-        Lines and votes of the classifiers, then of the rivals.
+    Committee
+        Lines and votes of the classifiers, then of the rivals; nobody is fitted yet.
     """
     n_hull, n_rivals = len(ballot.scores), len(ballot.rivals)
     # No row has chosen all features, so that with several such learners the judges' rows may say what each is worth.
@@ -163,7 +164,7 @@ def elect(ballot: CommitteeBallot, shares: FloatArray, judges: CommitteeBallot |
         rivals[n_hull:] = stack(np.array(known.odds(lines)[n_hull:]), known.positive, known.weight)
         votes = _shared(votes, rivals, n_rivals, judges, lines) if n_hull else rivals
     mean = _mean(votes, odds) if odds else np.zeros(len(ballot.positive))
-    return CommitteeVotes(tuple(lines), votes, LogOdds.learn(mean, ballot.positive, ballot.weight))
+    return Committee(tuple(lines), votes, LogOdds.learn(mean, ballot.positive, ballot.weight))
 
 
 def stack(odds: FloatArray, positive: IntArray, weight: FloatArray | None) -> FloatArray:

@@ -5,19 +5,18 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
 
 from fewer.kernels.roc import upper_chain
-from fewer.problem import BoolArray, FloatArray, IntArray
+from fewer.problem import BoolArray, FloatArray
 from fewer.roc._curve import hull_vertices
-from fewer.roc._learners import Frontier, Learner, Lessons, Points, weighted_points
+from fewer.roc._learners import NOBODY, Front, Learner, Lessons, Line, mask_of, weighted_points
 from fewer.roc._significance import critical_ratio, hanley_mcneil
 
 Children = Literal["forward", "flip", "floating", "stochastic"]
-
-NOBODY = -1
 
 SHARE_OF_ERROR = 0.1
 """Standard errors of the area that one more subset must add to the hull of few."""
@@ -29,45 +28,6 @@ class Member:
 
     learner: int
     features: tuple[int, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class Front:
-    """The hull so far, in counts.
-
-    Attributes
-    ----------
-    fp, tp : float arrays
-        Counts on validation rows.
-    worth : float array
-        True positives less the price of the features: what the hull is made of.
-    threshold : float array
-    member : int array
-        Who stands at each vertex; NOBODY at the corners, which need no feature.
-    """
-
-    fp: FloatArray
-    tp: FloatArray
-    worth: FloatArray
-    threshold: FloatArray
-    member: IntArray
-
-    @classmethod
-    def diagonal(cls, n_negative: float, n_positive: float) -> Front:
-        """Guessing: the two corners."""
-        fp, tp = np.array([0.0, n_negative]), np.array([0.0, n_positive])
-        return cls(fp, tp, tp, np.array([np.inf, -np.inf]), np.array([NOBODY, NOBODY]))
-
-    @property
-    def area(self) -> float:
-        """Area under the hull, between 0 and 1."""
-        return float(np.trapezoid(self.worth, self.fp) / (self.fp[-1] * self.tp[-1]))
-
-    @property
-    def frontier(self) -> Frontier:
-        """The hull as the kernels take it."""
-        highest = np.append(self.fp[1:] != self.fp[:-1], True)
-        return Frontier(self.fp[highest], self.worth[highest])
 
 
 @dataclass(frozen=True)
@@ -210,43 +170,35 @@ class _Pool:
 
     def absorb(self, children_of: Offspring, starts: Sequence[BoolArray] = ()) -> None:
         """Try the children of every subset on the hull, with every learning algorithm, and take the hull of all."""
-        old, tried = self.front, self.n_evaluated
-        frontier = old.frontier
-        found = [old]
+        tried, hull = self.n_evaluated, self.front.line
+        found = [self.front]
         parents = self._masks()
-        nothing = np.zeros(len(self._plan.usable), dtype=bool)
+        nothing = mask_of((), len(self._plan.usable))
         families = [(parent, children_of(parent, self._rng)) for parent in parents]
         if len(starts):
             families.append((nothing, np.array(starts)))
         for parent, masks in families:
             for number, learner in enumerate(self._learners):
                 if not (learner.slow and self._plan.limit is not None):
-                    found.append(self._try(number, parent, self._new(number, masks), frontier))
+                    found += self._try(number, parent, self._new(number, masks), hull)
         for number, learner in enumerate(self._learners):
             if learner.slow and self._plan.limit is not None:
                 first = np.array([*parents, *starts])
                 masks = self._some(number, first, np.concatenate([masks for _, masks in families]))
-                found.append(self._try(number, nothing, masks, frontier))
+                found += self._try(number, nothing, masks, hull)
         self._corner = tried if self.n_evaluated > tried else self._corner
-        found = [front for front in found if len(front.fp)]
-        if len(found) > 1:
-            columns = ("fp", "tp", "worth", "threshold", "member")
-            self.front = self._hull(Front(*(np.concatenate([getattr(f, c) for f in found]) for c in columns)))
+        self.front = self._hull(Front.stacked(found))
 
-    def _try(self, number: int, parent: BoolArray, masks: BoolArray, frontier: Frontier) -> Front:
-        """Let one algorithm try subsets; return the points that are not below the hull."""
+    def _try(self, number: int, parent: BoolArray, masks: BoolArray, hull: Line) -> list[Front]:
+        """Let one algorithm try subsets, if there are any; return the points that are not below the hull."""
         if not len(masks):
-            nothing = np.empty(0)
-            return Front(nothing, nothing, nothing, nothing, np.empty(0, dtype=np.int64))
-        prices = masks @ self._plan.prices
-        points = self._learners[number].outside(parent, masks, prices, frontier)
-        worth = points.tp - prices[points.owner]
-        fp, tp = points.fp.astype(np.float64), points.tp.astype(np.float64)
-        front = Front(fp, tp, worth, points.threshold, self.n_evaluated + points.owner)
+            return []
+        front = self._learners[number].outside(parent, masks, masks @ self._plan.prices, hull)
+        front = replace(front, member=self.n_evaluated + front.member)
         self._tried.append((number, masks))
         self._first.append(self.n_evaluated)
         self.n_evaluated += len(masks)
-        return front
+        return [front]
 
     def _some(self, number: int, first: BoolArray, others: BoolArray) -> BoolArray:
         """Return subsets for an algorithm that cannot try all: those on the hull, then children drawn at random."""
@@ -269,12 +221,7 @@ class _Pool:
         subsets = {self.member(m).features if m != NOBODY else () for m in self.front.member.tolist()}
         if self._plan.corners and self.n_evaluated:
             subsets.add(self.member(self._corner).features)
-        masks = []
-        for features in sorted(subsets, key=lambda f: (len(f), f)):
-            mask = np.zeros(len(self._plan.usable), dtype=bool)
-            mask[list(features)] = True
-            masks.append(mask)
-        return masks
+        return [mask_of(f, len(self._plan.usable)) for f in sorted(subsets, key=lambda f: (len(f), f))]
 
     def _new(self, number: int, masks: BoolArray) -> BoolArray:
         """Return the subsets that an algorithm has not seen, and remember that it has now."""
@@ -302,9 +249,7 @@ class _Pool:
             # Of equal points the smaller subset stays, then the first in the order of its features, then of algorithms.
             equal = order[vertex:end].tolist()
             kept.append(equal[0] if len(equal) == 1 else min(equal, key=lambda i: self._rank(int(points.member[i]))))
-        return Front(
-            *(np.asarray(getattr(points, name)[kept]) for name in ("fp", "tp", "worth", "threshold", "member"))
-        )
+        return points.take(kept)
 
     def _rank(self, number: int) -> tuple[int, tuple[int, ...], int]:
         if number == NOBODY:
@@ -364,15 +309,15 @@ def best_subset(
     (bool array of shape (n_features,), int)
         The subset, and how many were tried.
     """
-    frontier = Front.diagonal(*totals).frontier
-    mask, best, n_tried = np.zeros(len(plan.usable), dtype=bool), 0.5, 0
+    guessing = Front.diagonal(*totals).line
+    mask, best, n_tried = mask_of((), len(plan.usable)), 0.5, 0
     while True:
         children = _neighbors(mask, plan.usable, plan.max_features, drops=True)
         children = children[children.any(axis=1)]
         n_tried += len(children)
         if not len(children):
             return mask, n_tried
-        points = learner.outside(mask, children, np.zeros(len(children)), frontier)
+        points = learner.outside(mask, children, np.zeros(len(children)), guessing)
         worth = _hull_areas(points, len(children), totals) - children @ prices
         first = int(np.argmax(worth))
         if worth[first] <= best + 1e-12:
@@ -380,17 +325,12 @@ def best_subset(
         mask, best = children[first], float(worth[first])
 
 
-def _hull_areas(points: Points, n_owners: int, totals: tuple[float, float]) -> FloatArray:
-    """Return the area under the hull of each owner's points and the two corners."""
-    order = np.lexsort([points.tp, points.fp, points.owner])
-    cuts = np.searchsorted(points.owner[order], np.arange(n_owners + 1))
-    areas = np.empty(n_owners)
-    for owner in range(n_owners):
-        own = order[cuts[owner] : cuts[owner + 1]]
-        fp = np.concatenate([[0.0], points.fp[own], [totals[0]]])
-        tp = np.concatenate([[0.0], points.tp[own], [totals[1]]])
-        areas[owner] = np.trapezoid(tp, fp) / (totals[0] * totals[1])
-    return areas
+def _hull_areas(points: Front, n_members: int, totals: tuple[float, float]) -> FloatArray:
+    """Return the area under the hull of each member's points and the two corners."""
+    points = points.take(np.lexsort([points.tp, points.fp, points.member]))
+    ends, cuts = Front.diagonal(*totals), np.searchsorted(points.member, np.arange(n_members + 1))
+    own = (points.take(slice(low, high)) for low, high in pairwise(cuts))
+    return np.array([Front.stacked([ends.take([0]), each, ends.take([1])]).area for each in own])
 
 
 def few_of(growth: HullGrowth, scores: Sequence[FloatArray], lessons: Lessons, prices: FloatArray) -> HullGrowth:
@@ -435,20 +375,15 @@ def curve_front(scores: FloatArray, positive: BoolArray, weight: FloatArray | No
     """Return the hull of one classifier's ROC curve; it is member 0."""
     every = np.ones(len(positive)) if weight is None else weight
     ends = Front.diagonal(float(every[~positive].sum()), float(every[positive].sum()))
-    found = weighted_points(
-        np.array([0]), scores[None, :], positive.astype(np.int64), every, np.zeros(1), ends.frontier
-    )
-    pairs = ((ends.fp, found.fp), (ends.tp, found.tp), (ends.threshold, found.threshold), (ends.member, found.owner))
-    fp, tp, threshold, member = (np.concatenate([end[:1], inner, end[1:]]) for end, inner in pairs)
-    return Front(fp, tp, tp, threshold, member)
+    found = weighted_points(np.array([0]), scores[None, :], positive.astype(np.int64), every, np.zeros(1), ends.line)
+    return Front.stacked([ends.take([0]), found, ends.take([1])])
 
 
 def joined(fronts: Sequence[Front], tolerance: float = 0.0) -> Front:
     """Return the hull of several; member i is the only one of front i, and of equal points the first is kept."""
-    fp, tp, threshold = (np.concatenate([getattr(each, name) for each in fronts]) for name in ("fp", "tp", "threshold"))
-    member = np.concatenate([np.where(each.member == NOBODY, NOBODY, i) for i, each in enumerate(fronts)])
-    kept = hull_vertices(fp, tp, tolerance)
-    return Front(fp[kept], tp[kept], tp[kept], threshold[kept], member[kept])
+    named = (replace(each, member=np.where(each.member == NOBODY, NOBODY, i)) for i, each in enumerate(fronts))
+    points = Front.stacked(list(named))
+    return points.take(hull_vertices(points.fp, points.tp, tolerance))
 
 
 def with_edges(
@@ -459,7 +394,7 @@ def with_edges(
     weight: FloatArray | None = None,
 ) -> Front:
     """Add other thresholds of the outermost classifiers where these run along the left and the upper edge."""
-    extra: list[tuple[int, FloatArray, FloatArray, FloatArray]] = []
+    points = [front]
     every = np.ones(len(positive)) if weight is None else weight
     for left, vertex in ((True, 1), (False, len(front.fp) - 2)):
         on_edge = front.fp[vertex] == 0 if left else bool(np.isclose(front.tp[vertex], front.tp[-1], rtol=1e-12))
@@ -475,16 +410,9 @@ def with_edges(
         steps = np.linspace(0.0, 1.0, n_points + 2)[1:-1]
         nearest = {int(np.argmin(np.abs(place - step))) for step in steps} if len(cuts) else set()
         chosen = sorted(i for i in nearest if 0.0 < place[i] < 1.0)
-        extra.append((member, fp[chosen].astype(float), tp[chosen].astype(float), cuts[chosen]))
-    if not extra:
-        return front
-    fp = np.concatenate([front.fp, *(points[1] for points in extra)])
-    tp = np.concatenate([front.tp, *(points[2] for points in extra)])
-    worth = np.concatenate([front.worth, *(points[2] for points in extra)])
-    threshold = np.concatenate([front.threshold, *(points[3] for points in extra)])
-    member_of = np.concatenate([front.member, *(np.full(len(points[1]), points[0]) for points in extra)])
-    order = np.lexsort([tp, fp])
-    return Front(fp[order], tp[order], worth[order], threshold[order], member_of[order])
+        points.append(Front(fp, tp, tp, cuts, np.full(len(cuts), member)).take(chosen))
+    edged = Front.stacked(points)
+    return edged.take(np.lexsort([edged.tp, edged.fp]))
 
 
 def _reaching(scores: FloatArray, weight: FloatArray, cuts: FloatArray) -> FloatArray:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
 from functools import cached_property
 from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
@@ -26,38 +26,61 @@ from fewer.parallel import Shared, in_threads, run_tasks
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem
 from fewer.validate import assign_folds, split_rows
 
-Array = NDArray[Any]
-
 CHUNK = 1 << 21
 """Scores held at once."""
 
+NOBODY = -1
 
-@dataclass(frozen=True, eq=False)
-class Points:
-    """Points of ROC space in counts: who stands there, and with which threshold (at least this is positive)."""
-
-    owner: IntArray
-    fp: Array
-    tp: Array
-    threshold: FloatArray
-
-    @classmethod
-    def joined(cls, parts: list[Points]) -> Points:
-        """Put several sets of points together."""
-        return cls(
-            np.concatenate([np.empty(0, np.int64), *(part.owner for part in parts)]),
-            np.concatenate([np.empty(0), *(part.fp for part in parts)]),
-            np.concatenate([np.empty(0), *(part.tp for part in parts)]),
-            np.concatenate([np.empty(0), *(part.threshold for part in parts)]),
-        )
+Line = tuple[FloatArray, FloatArray]
+"""A hull as the kernels take it: growing false positives, and what the highest point at each is worth."""
 
 
 @dataclass(frozen=True, eq=False)
-class Frontier:
-    """A hull in counts, as the kernels take it: growing false positives, the highest true positives at each."""
+class Front:
+    """Points of ROC space in counts of validation rows, such as the vertices of a hull.
+
+    Attributes
+    ----------
+    fp, tp : float arrays
+    worth : float array
+        True positives less the price of the features: what a hull is made of.
+    threshold : float array
+        Scores of at least this are positive.
+    member : int array
+        Who stands at each point; NOBODY at the corners, which need no feature.
+    """
 
     fp: FloatArray
     tp: FloatArray
+    worth: FloatArray
+    threshold: FloatArray
+    member: IntArray
+
+    @classmethod
+    def diagonal(cls, n_negative: float, n_positive: float) -> Front:
+        """Guessing: the two corners."""
+        fp, tp = np.array([0.0, n_negative]), np.array([0.0, n_positive])
+        return cls(fp, tp, tp, np.array([np.inf, -np.inf]), np.array([NOBODY, NOBODY]))
+
+    @classmethod
+    def stacked(cls, parts: Sequence[Front]) -> Front:
+        """Put the points of several one after the other."""
+        return cls(*(np.concatenate([getattr(part, column.name) for part in parts]) for column in fields(cls)))
+
+    def take(self, points: Any) -> Front:
+        """Return some of the points."""
+        return Front(*(getattr(self, column.name)[points] for column in fields(self)))
+
+    @property
+    def area(self) -> float:
+        """Area under the hull, between 0 and 1."""
+        return float(np.trapezoid(self.worth, self.fp) / (self.fp[-1] * self.tp[-1]))
+
+    @property
+    def line(self) -> Line:
+        """The hull as the kernels take it."""
+        highest = np.append(self.fp[1:] != self.fp[:-1], True)
+        return self.fp[highest], self.worth[highest]
 
 
 class LearnedRule(ABC):
@@ -132,8 +155,8 @@ class Learner(ABC):
     """Whether each subset is fitted anew, so that not every child can be tried."""
 
     @abstractmethod
-    def outside(self, parent: BoolArray, masks: BoolArray, prices: FloatArray, frontier: Frontier) -> Points:
-        """Return the validation ROC points of subsets that are not below a hull; owners are rows of `masks`."""
+    def outside(self, parent: BoolArray, masks: BoolArray, prices: FloatArray, hull: Line) -> Front:
+        """Return the validation ROC points of subsets that are not below a hull; members are rows of `masks`."""
 
     @abstractmethod
     def rule(self, mask: BoolArray, rows: Problem | None = None) -> LearnedRule:
@@ -170,24 +193,26 @@ class NaiveBayesLearner(Learner):
             and len(self._positive) < 1 << kernels.ROW_BITS
         )
 
-    def outside(self, parent: BoolArray, masks: BoolArray, prices: FloatArray, frontier: Frontier) -> Points:
+    def outside(self, parent: BoolArray, masks: BoolArray, prices: FloatArray, hull: Line) -> Front:
         """Add to the parent's sums, sort, and keep what sticks out."""
-        base = self._sums(parent)
-        n = len(self._positive)
-        if self._fits and len(masks) and (masks != parent).sum(axis=1).max() == 1:
-            return self._one_more(base, parent, masks, prices, frontier)
+        base, n = self._sums(parent), len(self._positive)
+        if self._fits and (masks != parent).sum(axis=1).max() == 1:
+            return self._one_more(base, parent, masks, prices, hull)
 
-        def run(block: IntArray) -> Points:
+        def run(block: IntArray) -> Front:
             scores = np.empty((len(block), n), dtype=np.int64)
             bayes.fill_children(parent, base, masks[block], self._columns.arrays(), scores)
             if self._weight is not None:
-                return weighted_points(block, scores / FIXED, self._positive, self._weight, prices[block], frontier)
-            found = kernels.outside_points(scores, self._positive, prices[block], frontier.fp, frontier.tp)
-            return Points(block[found[0]], found[1], found[2], found[3] / FIXED)
+                return weighted_points(block, scores / FIXED, self._positive, self._weight, prices[block], hull)
+            return _front(block, prices, *kernels.outside_points(scores, self._positive, prices[block], *hull))
 
-        n_blocks = max(-(-len(masks) * n // CHUNK), min(2 * self._n_jobs, len(masks)) if self._n_jobs > 1 else 1)
-        blocks = [block for block in np.array_split(np.arange(len(masks)), n_blocks) if len(block)]
-        return Points.joined(in_threads(run, blocks, self._n_jobs)) if blocks else Points.joined([])
+        return self._in_blocks(run, len(masks), -(-len(masks) * n // CHUNK))
+
+    def _in_blocks(self, run: Callable[[IntArray], Front], n_masks: int, least: int = 1) -> Front:
+        """Deal subsets out to the threads, in at least so many blocks."""
+        n_blocks = max(least, min(2 * self._n_jobs, n_masks) if self._n_jobs > 1 else 1)
+        blocks = [block for block in np.array_split(np.arange(n_masks), n_blocks) if len(block)]
+        return Front.stacked(in_threads(run, blocks, self._n_jobs))
 
     def validation_scores(self, mask: BoolArray) -> FloatArray:
         """Sum what is at hand."""
@@ -199,9 +224,7 @@ class NaiveBayesLearner(Learner):
             bayes.add_feature(base, feature, 1, self._columns.arrays())
         return base
 
-    def _one_more(
-        self, base: IntArray, parent: BoolArray, masks: BoolArray, prices: FloatArray, frontier: Frontier
-    ) -> Points:
+    def _one_more(self, base: IntArray, parent: BoolArray, masks: BoolArray, prices: FloatArray, hull: Line) -> Front:
         """Sort cells of rows that the parent and the new feature do not tell apart, instead of rows."""
         n = len(self._positive)
         order, ends, values, keys, spare = (np.empty(n, dtype=np.int64) for _ in range(5))
@@ -212,15 +235,14 @@ class NaiveBayesLearner(Learner):
         signs = np.where(masks[np.arange(len(masks)), features], 1, -1)
         groups = kernels.Groups(order, ends, values)
 
-        def run(block: IntArray) -> Points:
+        def run(block: IntArray) -> Front:
             found = kernels.outside_one_more(
                 groups, features[block], signs[block], self._levels, self._columns.arrays(), self._positive,
-                prices[block], frontier.fp, frontier.tp,
+                prices[block], *hull,
             )  # fmt: skip
-            return Points(block[found[0]], found[1], found[2], found[3] / FIXED)
+            return _front(block, prices, *found)
 
-        n_blocks = min(2 * self._n_jobs, len(masks)) if self._n_jobs > 1 else 1
-        return Points.joined(in_threads(run, np.array_split(np.arange(len(masks)), n_blocks), self._n_jobs))
+        return self._in_blocks(run, len(masks))
 
     def rule(self, mask: BoolArray, rows: Problem | None = None) -> LearnedRule:
         """Keep the tables of the subset."""
@@ -261,23 +283,12 @@ class EstimatorLearner(Learner):
         self._positive, self._weight = lessons.positive, lessons.weight
         self._n_jobs = n_jobs
 
-    def outside(self, parent: BoolArray, masks: BoolArray, prices: FloatArray, frontier: Frontier) -> Points:
+    def outside(self, parent: BoolArray, masks: BoolArray, prices: FloatArray, hull: Line) -> Front:
         """Fit, score, rank, and keep what sticks out."""
         tasks = [(mask,) for mask in masks]
-        found = run_tasks(_validation_scores, tasks, Resources(self._n_jobs), shared=self._sent)
-        parts = []
-        for number, scores in enumerate(found):
-            here = np.array([number])
-            if self._weight is not None:
-                price = prices[number : number + 1]
-                parts.append(weighted_points(here, scores[None, :], self._positive, self._weight, price, frontier))
-                continue
-            values, ranks = np.unique(scores, return_inverse=True)
-            _, fp, tp, threshold = kernels.outside_points(
-                ranks[None, :].astype(np.int64), self._positive, prices[number : number + 1], frontier.fp, frontier.tp
-            )
-            parts.append(Points(np.full(len(fp), number), fp, tp, values[threshold]))
-        return Points.joined(parts)
+        found = np.array(list(run_tasks(_validation_scores, tasks, Resources(self._n_jobs), shared=self._sent)))
+        weight = np.ones(len(self._positive)) if self._weight is None else self._weight
+        return weighted_points(np.arange(len(masks)), found, self._positive, weight, prices, hull)
 
     def rule(self, mask: BoolArray, rows: Problem | None = None) -> LearnedRule:
         """Fit to the rows of the end, or to others."""
@@ -346,27 +357,53 @@ def prepared(estimator: Any, train: Problem, features: IntArray) -> Any:
     return make_pipeline(ColumnTransformer(steps), clone(estimator))
 
 
+def named_models(given: Any, parameter: str) -> list[tuple[str, Any]]:
+    """Return models with their names, from one model, one (name, model), or a list of either; names need not differ."""
+    listed = list(given) if isinstance(given, list | tuple) and not _is_pair(given) else [given]
+    if not listed:
+        raise InputError(f"{parameter} is empty; give at least one classifier.")
+    return [item if _is_pair(item) else (type(item).__name__, item) for item in listed]
+
+
+def _is_pair(item: Any) -> bool:
+    return isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], str)
+
+
 def learner_of(name: str, estimator: Any, lessons: Lessons, n_jobs: int) -> Learner:
     """Choose the fast way for naive Bayes, the general way for anything else."""
     kind = NaiveBayesLearner if isinstance(estimator, DiscreteNaiveBayes) else EstimatorLearner
     return kind(name, estimator, lessons, n_jobs)
 
 
+def _front(block: IntArray, prices: FloatArray, owner: IntArray, fp: IntArray, tp: IntArray, cut: IntArray) -> Front:
+    """Return what a kernel found for a block of subsets, with fixed-point scores."""
+    member = block[owner]
+    return Front(fp.astype(np.float64), tp.astype(np.float64), tp - prices[member], cut / FIXED, member)
+
+
 def weighted_points(
-    owners: IntArray, scores: FloatArray, positive: IntArray, weight: FloatArray, prices: FloatArray, frontier: Frontier
-) -> Points:
+    members: IntArray, scores: FloatArray, positive: IntArray, weight: FloatArray, prices: FloatArray, hull: Line
+) -> Front:
     """Return the ROC points of several scorings of weighted rows that are not below a hull."""
     parts = []
-    for owner, row, price in zip(owners, scores, prices, strict=True):
+    for member, row, price in zip(members, scores, prices, strict=True):
         values, ranks = np.unique(row, return_inverse=True)
         fp, tp = (
             np.append(0.0, np.cumsum(np.bincount(ranks, weight * (positive == code), len(values))[::-1]))
             for code in (0, 1)
         )
         chain = kernels.upper_chain(fp, tp)[1:-1]
-        chain = chain[tp[chain] - price >= np.interp(fp[chain], frontier.fp, frontier.tp)]
-        parts.append(Points(np.full(len(chain), owner), fp[chain], tp[chain], values[::-1][chain - 1]))
-    return Points.joined(parts)
+        worth = tp[chain] - price
+        found = Front(fp[chain], tp[chain], worth, values[::-1][chain - 1], np.full(len(chain), member))
+        parts.append(found.take(worth >= np.interp(found.fp, *hull)))
+    return Front.stacked(parts)
+
+
+def mask_of(features: Sequence[int], n_features: int) -> BoolArray:
+    """Return a mask of some columns."""
+    mask = np.zeros(n_features, dtype=bool)
+    mask[list(features)] = True
+    return mask
 
 
 def deal_out(

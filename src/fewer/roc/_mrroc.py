@@ -7,7 +7,7 @@ choosing between two of them for each case, and it is nowhere below any of the c
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -18,9 +18,9 @@ from sklearn.utils.validation import check_is_fitted
 from fewer.io import is_frame
 from fewer.problem import BoolArray, FloatArray, InputError
 from fewer.roc._curve import ChordPoint, RocHull, positives
-from fewer.roc._growth import NOBODY, curve_front, joined, with_edges
-from fewer.roc._learners import ConstantRule, LearnedRule
-from fewer.roc._operating_point import Guarantee, OperatingPoint, Reader, Vertex, VertexClassifier, WholeRows
+from fewer.roc._growth import curve_front, joined, with_edges
+from fewer.roc._learners import NOBODY, ConstantRule, Front, LearnedRule, named_models
+from fewer.roc._operating_point import Guarantee, OperatingPoint, RowReader, Vertex, VertexClassifier
 from fewer.roc._rates import (
     DISTINCT,
     Choice,
@@ -87,7 +87,7 @@ class MRROC:
         Who stands at each vertex of the hull.
     rules : list of Rule
         The fitted classifiers behind the vertices.
-    reader : Reader
+    reader : RowReader
         Reads new rows as the first ones were read.
     names : tuple of str
         The columns.
@@ -117,7 +117,7 @@ class MRROC:
     hull: RocHull
     vertices: list[Vertex]
     rules: list[LearnedRule]
-    reader: Reader
+    reader: RowReader
     names: tuple[str, ...]
     classes: NDArray[Any]
     positive: int
@@ -206,7 +206,7 @@ class MRROC:
         HeldOutCurve
         """
         used = sorted({f for vertex in self.vertices for f in vertex.features})
-        rows = self.reader.read_needed(self._vertex_classifier(0), X, used, alone=True)
+        rows = self.reader.read_needed(self._vertex_classifier(0), X, used)
         return self.held_out_cells(rows, np.asarray(y) == self.classes[self.positive])
 
     def held_out_cells(self, rows: Any, positive: BoolArray) -> HeldOutCurve:
@@ -320,7 +320,7 @@ class MRROC:
         classifier.cost_ = None if costs is None else self._cost(point, classifier, costs)
         classifier.prevalence_ = prevalence
         classifier.guaranteed_ = None
-        classifier.notes_ = self._notes(point, decided, choice)
+        classifier.notes_ = self._notes(point, decided)
         for name, value in self.known.items():
             setattr(classifier, name, value)
         return classifier
@@ -329,10 +329,10 @@ class MRROC:
         band = cost_interval(classifier.expected_.fpr, classifier.expected_.tpr, costs)
         if point.low in (0, len(self.vertices) - 1) and point.share == 0.0:
             exact = costs.trivial[0 if point.low == 0 else 1]
-            return type(band)(exact, exact, exact, band.level, "known without rows", band.estimand)
+            return replace(band, estimate=exact, low=exact, high=exact, method="known without rows")
         return band
 
-    def _notes(self, point: ChordPoint, decided: Choice, choice: str) -> tuple[str, ...]:
+    def _notes(self, point: ChordPoint, decided: Choice) -> tuple[str, ...]:
         if point.share == 0.0:
             return ()
         apart = self.witnesses.told_apart(point.low, point.high)
@@ -353,6 +353,20 @@ class MRROC:
         return classifier
 
 
+def placed_on(
+    front: Front, members: Sequence[tuple[str, LearnedRule, tuple[int, ...]]], names: Sequence[str]
+) -> tuple[RocHull, list[Vertex], list[LearnedRule]]:
+    """Say who stands at each vertex of a hull, members being an algorithm, its rule and its features."""
+    constant = ("constant", ConstantRule(), ())
+    at = [constant if m == NOBODY else members[m] for m in front.member.tolist()]
+    fpr, tpr = front.fp / front.fp[-1], front.tp / front.tp[-1]
+    vertices = [
+        Vertex(algorithm, features, tuple(names[f] for f in features), *map(float, place))
+        for (algorithm, _, features), *place in zip(at, front.threshold, fpr, tpr, strict=True)
+    ]
+    return RocHull(fpr, tpr, np.arange(len(fpr))), vertices, [rule for _, rule, _ in at]
+
+
 def calls(rules: Sequence[LearnedRule], vertices: Sequence[Vertex], rows: Any) -> BoolArray:
     """Say which rows each vertex calls positive; a subset is scored once for all its thresholds."""
     scores: dict[int, FloatArray] = {}
@@ -364,7 +378,7 @@ def calls(rules: Sequence[LearnedRule], vertices: Sequence[Vertex], rows: Any) -
     return np.array(called)
 
 
-def digests_of(reader: Reader, vertices: Sequence[Vertex], rows: Any) -> Digests:
+def digests_of(reader: RowReader, vertices: Sequence[Vertex], rows: Any) -> Digests:
     """Return the numbers that are made of the cells which each vertex uses."""
     known: dict[tuple[int, ...], Digests] = {}
     for vertex in vertices:
@@ -450,10 +464,7 @@ def mrroc(
     >>> round(best.area, 3), detector.predict(X[:2]).tolist()
     (0.993, [0, 0])
     """
-    listed = list(classifiers) if isinstance(classifiers, list | tuple) and not _is_pair(classifiers) else [classifiers]
-    named = [item if _is_pair(item) else (type(item).__name__, item) for item in listed]
-    if not named:
-        raise InputError("classifiers is empty; give at least one that is fitted.")
+    named = named_models(classifiers, "classifiers")
     positive = positives(y, pos_label)
     classes = np.unique(np.asarray(y))
     code = int(classes.tolist().index(classes[1] if pos_label is None else pos_label))
@@ -465,26 +476,22 @@ def mrroc(
     on_hull = positive[~kept]
     own_weight = None if weight is None else weight[~kept]
     curves = [curve_front(values, on_hull, own_weight) for values in scores]
-    hull = joined(curves, 0.0 if weight is None else 1e-9)
-    front = with_edges(hull, scores.__getitem__, on_hull, edge_points, own_weight)
-    fpr, tpr = front.fp / front.fp[-1], front.tp / front.tp[-1]
-    vertices = [
-        Vertex(named[m][0] if m != NOBODY else "constant", (), (), float(cut), float(x), float(y_))
-        for m, cut, x, y_ in zip(front.member.tolist(), front.threshold, fpr, tpr, strict=True)
-    ]
-    rules_there: list[LearnedRule] = [rules[m] if m != NOBODY else ConstantRule() for m in front.member.tolist()]
-    reader = WholeRows()
+    front = joined(curves, 0.0 if weight is None else 1e-9)
+    front = with_edges(front, scores.__getitem__, on_hull, edge_points, own_weight)
+    members = [(name, rule, ()) for (name, _), rule in zip(named, rules, strict=True)]
+    hull, vertices, rules_there = placed_on(front, members, ())
+    reader = RowReader(None)
     rows, who = (kept_rows, kept) if kept.any() else (hull_rows, ~kept)
     witnesses = Witnesses(
         calls(rules_there, vertices, rows),
         positive[who],
-        np.repeat(reader.digests(rows, ())[None, :], len(vertices), axis=0),
+        digests_of(reader, vertices, rows),
         None if weight is None else weight[who],
         "calibration" if kept.any() else "validation",
     )
     every = np.ones(len(positive)) if weight is None else weight
     return MRROC(
-        RocHull(fpr, tpr, np.arange(len(fpr))),
+        hull,
         vertices,
         rules_there,
         reader,
@@ -519,10 +526,6 @@ def _rows(X: Any, chosen: BoolArray) -> Any:
     if hasattr(X, "tocsr"):
         return X.tocsr()[np.flatnonzero(chosen)]
     return np.asarray(X)[chosen]
-
-
-def _is_pair(item: Any) -> bool:
-    return isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], str)
 
 
 def _rule_of(name: str, model: Any, classes: NDArray[Any], code: int) -> FittedModel:

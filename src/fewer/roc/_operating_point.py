@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,42 +20,25 @@ from fewer.text import score_text
 from fewer.validate import ConfidenceInterval
 
 
-class Reader(Protocol):
-    """What a hull needs to know about tables."""
-
-    def read_needed(self, estimator: Any, X: Any, needed: Sequence[int], *, alone: bool = False) -> Any:
-        """Return rows as the rules take them."""
-
-    def digests(self, rows: Any, features: Sequence[int]) -> Digests:
-        """Return a number a row, made of the cells in some columns."""
-
-
 @dataclass(frozen=True, eq=False)
-class CellReader:
-    """Reads tables of known columns and levels as numbers."""
+class RowReader:
+    """Reads rows as the rules take them.
 
-    table: TableReader
+    Attributes
+    ----------
+    table : TableReader or None
+        Knows columns and levels. None where somebody else fitted the classifiers, which read tables by themselves.
+    """
 
-    def read_needed(self, estimator: Any, X: Any, needed: Sequence[int], *, alone: bool = False) -> Any:
-        """Return the numbers in the needed columns; the others are NaN."""
-        return self.table.read_needed(estimator, X, needed, alone=alone)
+    table: TableReader | None
 
-    def digests(self, rows: Any, features: Sequence[int]) -> Digests:
-        """Return a number a row, made of its cells in some columns."""
-        return row_digests(rows[:, list(features)]) if len(features) else np.zeros(len(rows), dtype=np.uint64)
-
-
-@dataclass(frozen=True, eq=False)
-class WholeRows:
-    """Hands tables on as they are: the classifiers were fitted by somebody else and read for themselves."""
-
-    def read_needed(self, estimator: Any, X: Any, needed: Sequence[int], *, alone: bool = False) -> Any:
-        """Return the table."""
-        return X
+    def read_needed(self, estimator: Any, X: Any, needed: Sequence[int]) -> Any:
+        """Return the numbers in the needed columns, the others NaN; or the table as it is."""
+        return X if self.table is None else self.table.read_needed(estimator, X, needed, alone=True)
 
     def digests(self, rows: Any, features: Sequence[int]) -> Digests:
-        """Return a number a row, made of all its cells."""
-        return row_digests(rows)
+        """Return a number a row, made of its cells in some columns, or of all cells of a table."""
+        return row_digests(rows if self.table is None else rows[:, list(features)])
 
 
 @dataclass(frozen=True)
@@ -172,7 +155,7 @@ class VertexClassifier(ClassifierMixin, BaseEstimator):
         -------
         array of shape (n_samples,)
         """
-        return self.decided(self.reader.read_needed(self, X, self.features, alone=True))
+        return self.decided(self.reader.read_needed(self, X, self.features))
 
     def decided(self, cells: FloatArray) -> NDArray[Any]:
         """Decide rows that were read already.
@@ -299,7 +282,7 @@ class OperatingPoint(RealisableClassifier):
         -------
         array of shape (n_samples,)
         """
-        cells = self.low.reader.read_needed(self.low, X, self.needed_, alone=True)
+        cells = self.low.reader.read_needed(self.low, X, self.needed_)
         decided = self.low.decided(cells)
         if self.share == 0.0:
             return decided

@@ -18,10 +18,9 @@ from sklearn.utils.validation import check_is_fitted
 from fewer.estimators import JOBS, TableClassifier, TableReader, parse_costs
 from fewer.models import DiscreteNaiveBayes
 from fewer.problem import BoolArray, FloatArray, InputError, Problem
-from fewer.roc._committee import Committee, CommitteeBallot, elect, hull_shares
+from fewer.roc._committee import CommitteeBallot, elect, hull_shares
 from fewer.roc._curve import RocHull, auroc
 from fewer.roc._growth import (
-    NOBODY,
     Children,
     GrowthPlan,
     HullGrowth,
@@ -32,9 +31,9 @@ from fewer.roc._growth import (
     grow,
     with_edges,
 )
-from fewer.roc._learners import ConstantRule, LearnedRule, Learner, Lessons, deal_out, learner_of
-from fewer.roc._mrroc import MRROC, HeldOutCurve, calls, digests_of
-from fewer.roc._operating_point import CellReader, OperatingPoint, Vertex
+from fewer.roc._learners import NOBODY, Learner, Lessons, deal_out, learner_of, mask_of, named_models
+from fewer.roc._mrroc import MRROC, HeldOutCurve, calls, digests_of, placed_on
+from fewer.roc._operating_point import OperatingPoint, RowReader, Vertex
 from fewer.roc._rates import Witnesses
 from fewer.text import html_card, html_table
 from fewer.validate import CV_OBJECT
@@ -412,18 +411,10 @@ class Parcel(TableClassifier):
         """Remember the hull with its classifiers, and what they do to rows that judge them."""
         growth = self._edged(growth, learners, lessons)
         front, whole = growth.front, lessons.whole
-        rules = [learners[m.learner].rule(mask_of(m.features, whole.n_features)) for m in growth.members]
-        fpr, tpr = front.fp / front.fp[-1], front.tp / front.tp[-1]
-        vertices = []
-        for i, m in enumerate(front.member.tolist()):
-            features = growth.members[m].features if m != NOBODY else ()
-            algorithm = learners[growth.members[m].learner].name if m != NOBODY else "constant"
-            labels = tuple(whole.names[f] for f in features)
-            vertices.append(
-                Vertex(algorithm, features, labels, float(front.threshold[i]), float(fpr[i]), float(tpr[i]))
-            )
-        at: list[LearnedRule] = [rules[m] if m != NOBODY else ConstantRule() for m in front.member.tolist()]
-        reader = CellReader(self.reader_)
+        chosen = [(learners[m.learner], m.features) for m in growth.members]
+        members = [(one.name, one.rule(mask_of(own, whole.n_features)), own) for one, own in chosen]
+        hull, vertices, at = placed_on(front, members, whole.names)
+        reader = RowReader(self.reader_)
         if calibration is None:
             nobody = np.zeros(len(lessons.positive))
             scores = [_scores(member, learners, lessons) for member in growth.members]
@@ -440,10 +431,10 @@ class Parcel(TableClassifier):
         )  # fmt: skip
         known = {n: getattr(self, n) for n in ("n_features_in_", "feature_names_in_") if hasattr(self, n)}
         self.mrroc_ = MRROC(
-            RocHull(fpr, tpr, np.arange(len(fpr))), vertices, at, reader, self.reader_.names, self.classes_,
-            self._positive, self.prevalence_, lessons.sizes, witnesses, known,
+            hull, vertices, at, reader, self.reader_.names, self.classes_, self._positive, self.prevalence_,
+            lessons.sizes, witnesses, known,
         )  # fmt: skip
-        self.hull_, self.vertices_ = self.mrroc_.hull, vertices
+        self.hull_, self.vertices_ = hull, vertices
         self.area_ = self.mrroc_.expected_area
         self.passes_ = growth.passes
         self.n_evaluated_ = growth.n_searched + sum(step.n_evaluated for step in growth.passes)
@@ -472,17 +463,11 @@ class Parcel(TableClassifier):
         if rivals and calibration is not None:
             seen = [tuple(learner.rule(m).scores(calibration.X) for learner, m in side) for side in (placed, rivals)]
             judges = CommitteeBallot(seen[0], seen[1], calibration.y, calibration.sample_weight)
-        votes = elect(ballot, hull_shares(growth.front, len(placed)), judges)
+        elected = elect(ballot, hull_shares(growth.front, len(placed)), judges)
         rows = None if everything is None else self._turned(everything)
-        chosen = [number for number, vote in enumerate(votes.votes) if vote > 0.0]
-        voters = [[*placed, *rivals][number] for number in chosen]
-        self._committee = Committee(
-            tuple(learner.rule(mask, rows) for learner, mask in voters),
-            tuple(votes.lines[number] for number in chosen),
-            votes.votes[chosen],
-            votes.scale,
-        )
-        self.scoring_support_ = np.any([usable & False, *(mask for _, mask in voters)], axis=0)
+        standing = [*placed, *rivals]
+        self._committee = elected.fitted(lambda number: standing[number][0].rule(standing[number][1], rows))
+        self.scoring_support_ = np.any([usable & False, *(standing[n][1] for n in elected.voters)], axis=0)
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return the log-odds of the positive class, or of each of several classes against the rest.
@@ -498,7 +483,7 @@ class Parcel(TableClassifier):
             Above 0 where `predict` says the last of two classes.
         """
         check_is_fitted(self)
-        cells = CellReader(self.reader_).read_needed(self, X, np.flatnonzero(self.scoring_support_).tolist())
+        cells = self.reader_.read_needed(self, X, np.flatnonzero(self.scoring_support_).tolist())
         if not hasattr(self, "parcels_"):
             odds = self._committee.decision(cells)
             return odds if self._positive == 1 else -odds
@@ -631,11 +616,7 @@ class Parcel(TableClassifier):
         self.n_features_in_ = problem.n_features
 
     def _named_estimators(self) -> list[tuple[str, Any]]:
-        given = DiscreteNaiveBayes() if self.estimators is None else self.estimators
-        listed = list(given) if isinstance(given, list | tuple) else [given]
-        if not listed:
-            raise InputError("estimators is empty; give at least one classifier.")
-        pairs = [item if isinstance(item, tuple) else (type(item).__name__, item) for item in listed]
+        pairs = named_models(DiscreteNaiveBayes() if self.estimators is None else self.estimators, "estimators")
         names: list[str] = []
         for name, _ in pairs:
             names.append(name if name not in names else f"{name} {1 + sum(n.startswith(name) for n in names)}")
@@ -698,13 +679,6 @@ def _scores(member: Member, learners: Sequence[Learner], lessons: Lessons) -> Fl
 def _prevalence(parts: Sequence[Problem]) -> float:
     weight = np.concatenate([part.row_weights for part in parts])
     return float((weight * np.concatenate([part.y for part in parts])).sum() / weight.sum())
-
-
-def mask_of(features: Sequence[int], n_features: int) -> BoolArray:
-    """Return a mask of some columns."""
-    mask = np.zeros(n_features, dtype=bool)
-    mask[list(features)] = True
-    return mask
 
 
 def fit_parcel(problem: Problem, seed: int | None = 0, **question: Any) -> tuple[Parcel, OperatingPoint]:

@@ -67,18 +67,16 @@ def upper_bound(n_false: int, n_negative: int, guarantee: float) -> float:
     return 1.0 if n_false >= n_negative else float(beta.ppf(guarantee, n_false + 1, n_negative - n_false))
 
 
-def last_point_kept(
-    called: BoolArray, shares: FloatArray | Callable[[int], FloatArray], max_fpr: float, guarantee: float
-) -> Kept:
+def last_point_kept(called: BoolArray, draws: Callable[[int], FloatArray], max_fpr: float, guarantee: float) -> Kept:
     """Go along a hull for as long as the calibration rows show that the limit is kept.
 
     Parameters
     ----------
     called : bool array of shape (n_vertices, n_rows)
         Which calibration rows of the negative class each vertex calls positive; the first calls none.
-    shares : array of shape (n_samples,), or callable
-        The number that decides who decides a row: between two vertices the second does if it is below the share. A
-        callable returns them for the side of the hull that starts at a vertex.
+    draws : callable
+        Takes the vertex at which a side of the hull starts and returns, for each row, the number that decides who
+        decides it: the second vertex does if it is below the share.
     max_fpr, guarantee : float
         The largest false-positive rate, and how sure it is to be kept.
 
@@ -87,8 +85,7 @@ def last_point_kept(
     Kept
     """
     n_negative = called.shape[1]
-    if not 0.0 < guarantee < 1.0:
-        raise InputError(f"guarantee={guarantee!r}: give a probability between 0 and 1, such as 0.95.")
+    _check_guarantee(guarantee)
     if max_fpr >= 1.0:
         return Kept(len(called) - 1, 0.0, n_negative, n_negative)
     if max_fpr <= 0.0:
@@ -104,7 +101,7 @@ def last_point_kept(
     kept = Kept(0, 0.0, 0, n_negative)
     for low in range(len(called) - 1):
         before, after = called[low], called[low + 1]
-        drawn = shares(low) if callable(shares) else shares
+        drawn = draws(low)
         for step in range(1, STEPS + 1):
             share = step / STEPS
             n_false = int(np.where(drawn < share, after, before).sum())
@@ -263,11 +260,15 @@ def error_bounds(counts: tuple[float, float], sizes: tuple[int, int], guarantee:
     >>> [round(bound, 4) for bound in error_bounds((0, 0), (100, 50), 0.95)]
     [0.0362, 0.0711]
     """
-    if not 0.0 < guarantee < 1.0:
-        raise InputError(f"guarantee={guarantee!r}: give a probability between 0 and 1, such as 0.95.")
+    _check_guarantee(guarantee)
     each = 1.0 - (1.0 - guarantee) / 2.0
     fpr, misses = (upper_bound(int(np.ceil(k - 1e-9)), n, each) for k, n in zip(counts, sizes, strict=True))
     return fpr, misses
+
+
+def _check_guarantee(guarantee: float) -> None:
+    if not 0.0 < guarantee < 1.0:
+        raise InputError(f"guarantee={guarantee!r}: give a probability between 0 and 1, such as 0.95.")
 
 
 DISTINCT = 0.95
@@ -359,4 +360,4 @@ class Witnesses:
         """Return the number of each row that decides who decides it."""
         if choice == "random":
             return np.random.default_rng(0 if seed is None else seed).random(len(self.positive))
-        return shares(joint_digests(self.digests[low], self.digests[high]), 0 if seed is None else int(seed))
+        return shares(joint_digests(self.digests[low], self.digests[high]), seed)

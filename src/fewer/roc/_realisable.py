@@ -74,8 +74,8 @@ def key_digests(keys: Any) -> Digests:
     return np.array([_text_bits(str(key)) for key in keys], dtype=np.uint64)
 
 
-def shares(digests: Digests, seed: int) -> FloatArray:
-    """Turn digests into numbers that are spread evenly over [0, 1), others for another seed.
+def shares(digests: Digests, seed: int | None) -> FloatArray:
+    """Turn digests into numbers that are spread evenly over [0, 1), others for another seed; none counts as 0.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def shares(digests: Digests, seed: int) -> FloatArray:
     >>> bool(abs(np.mean(even < 0.3) - 0.3) < 0.01)
     True
     """
-    salted = _mix(digests ^ _mix(np.uint64(seed & 0xFFFFFFFFFFFFFFFF) + STEP))
+    salted = _mix(digests ^ _mix(np.uint64(int(seed or 0) & 0xFFFFFFFFFFFFFFFF) + STEP))
     return np.asarray((salted >> np.uint64(11)).astype(np.float64) * 2.0**-53)
 
 
@@ -264,12 +264,10 @@ class RealisableClassifier(ClassifierMixin, BaseEstimator):
         n_samples = _num_samples(X)
         if self.choice == "random":
             return np.random.default_rng(self.random_state).random(n_samples) < self.share
-        if keys is None:
-            return self._shares(self._digests(X)) < self.share
-        digests = key_digests(keys)
+        digests = self._digests(X) if keys is None else key_digests(keys)
         if len(digests) != n_samples:
             raise InputError(f"There are {len(digests)} keys for {n_samples} rows; give one for each.")
-        return self._shares(digests) < self.share
+        return shares(digests, self.random_state) < self.share
 
     def _pair(self) -> tuple[Any, Any]:
         low, high = (vars(self).get(f"{name}_", vars(self)[name]) for name in ("low", "high"))
@@ -278,9 +276,6 @@ class RealisableClassifier(ClassifierMixin, BaseEstimator):
 
     def _digests(self, X: Any) -> Digests:
         return row_digests(X)
-
-    def _shares(self, digests: Digests) -> FloatArray:
-        return shares(digests, 0 if self.random_state is None else int(self.random_state))
 
     def __sklearn_is_fitted__(self) -> bool:
         try:
