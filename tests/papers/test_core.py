@@ -184,6 +184,37 @@ def test_a_document_is_re_run_and_saved(tmp_path):
         assert len(list(csv.DictReader(file))) == 3
 
 
+def test_work_is_done_ahead_in_other_processes(tmp_path):
+    """What a list of pieces keeps is known to the next list and to the tables; a missing set is no end of it."""
+
+    def where(run, key):
+        return run.once(key, os.getpid)
+
+    def both(run):
+        return run.once("both", lambda: [run.once("a", lambda: -1), run.once("b", lambda: -1)])
+
+    def work(run):
+        yield [lambda run: where(run, "a"), lambda run: where(run, "b"), lambda run: run.load("no_such_set")]
+        yield [both, lambda run: where(run, "c")]
+
+    def table(run):
+        found = [run.once(key, lambda: 0) for key in "abc"]
+        assert run.once("both", lambda: None) == found[:2]
+        return [judge("1", "a", key, None, pid) for key, pid in zip("abc", found, strict=True)]
+
+    lines: list[str] = []
+    document = Document("toy", "A toy", {"1": table}, work=work)
+    for out in (None, tmp_path):
+        cells = reproduce(document, Rerun(out=out, n_jobs=2, report=lines.append)).cells
+        assert all(cell.ours not in (-1, 0, os.getpid()) for cell in cells)
+    assert "toy: 3 of 3 pieces of work" in lines
+    # Alone, and for some tables, nothing is done ahead.
+    some = Document("toy", "A toy", {"1": lambda run: [judge("1", "a", "b", 1, run.once("a", lambda: 1))]}, work=work)
+    for options in ({"n_jobs": 1}, {"n_jobs": 2, "tables": ["1"]}):
+        tables = options.pop("tables", None)
+        assert reproduce(some, Rerun(**options), tables).cells[0].verdict == "matches"
+
+
 def test_some_tables_only():
     calls = []
     result = reproduce(toy_document(calls), Rerun(), ["2"])

@@ -17,7 +17,7 @@ C and γ from a grid by validation AUC.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -29,7 +29,7 @@ from fewer.evaluate import PlantedCounts, plant
 from fewer.models import GMLVQClassifier
 from fewer.problem import FloatArray, IntArray, Problem
 from fewer.rankers import Fisher, GMLVQRelevance, InformationGain, ReliefF
-from fewer_papers._core import Absent, Cell, Claim, Document, Rerun, Role, judge, read_printed
+from fewer_papers._core import Absent, Cell, Claim, Document, Piece, Rerun, Role, judge, read_printed
 from fewer_papers._curves import (
     ORIGINAL,
     Curves,
@@ -122,21 +122,23 @@ def sizes_of(run: Rerun, case: Case) -> tuple[int, ...]:
     return case.sizes[::3] if run.quick else case.sizes
 
 
-def curves_of(run: Rerun, case: Case) -> Curves:
-    """Measure the four rankings by both evaluators, in parts of 25 rounds that are kept one by one.
+def n_parts_of(run: Rerun, case: Case) -> int:
+    """Return in how many parts the rounds of a set are measured and kept."""
+    return 1 if run.quick else case.n_rounds // PART
+
+
+def curves_in_part(run: Rerun, case: Case, number: int) -> dict[str, Any]:
+    """Measure the four rankings by both evaluators, in one part of the rounds.
 
     The evaluator that stops by validation rows, a reading of ours, judges the first part only.
     """
-    problem = problem_of(run, case)
-    sizes = sorted({*sizes_of(run, case), *case.further_sizes})
-    parts = [QUICK_ROUNDS] if run.quick else [PART] * (case.n_rounds // PART)
-    svm = SVMEvaluator((10.0,), (0.1, 0.5)) if run.quick else SVMEvaluator()
 
-    def measure(number: int) -> dict[str, Any]:
-        run.report(f"chen: rankings and curves on {case.name}, part {number + 1} of {len(parts)}")
+    def measure() -> dict[str, Any]:
+        problem = problem_of(run, case)
+        run.report(f"chen: rankings and curves on {case.name}, part {number + 1} of {n_parts_of(run, case)}")
         evaluators: dict[str, Evaluator] = {
             GMLVQ: GMLVQEvaluator(alpha="auto", stop=False),
-            SVM: svm,
+            SVM: SVMEvaluator((10.0,), (0.1, 0.5)) if run.quick else SVMEvaluator(),
         }
         if number == 0:  # another reading, told beside the one of record
             evaluators[STOPPED] = GMLVQEvaluator(n_iter_no_change=10 if run.quick else 30)
@@ -144,14 +146,23 @@ def curves_of(run: Rerun, case: Case) -> Curves:
             rankers(),
             evaluators,
             problem,
-            sizes=sizes,
-            n_rounds=parts[number],
+            sizes=_all_sizes(run, case),
+            n_rounds=QUICK_ROUNDS if run.quick else PART,
             rng=run.rng(f"curves {case.set} {number}"),
             n_jobs=run.n_jobs,
         )
         return {"auc": found.auc, "orders": found.orders}
 
-    kept = [run.once(f"curves {case.set} {number}", partial(measure, number)) for number in range(len(parts))]
+    return run.once(f"curves {case.set} {number}", measure)
+
+
+def _all_sizes(run: Rerun, case: Case) -> list[int]:
+    return sorted({*sizes_of(run, case), *case.further_sizes})
+
+
+def curves_of(run: Rerun, case: Case) -> Curves:
+    """Return the curves over all parts."""
+    kept = [curves_in_part(run, case, number) for number in range(n_parts_of(run, case))]
     areas = {
         evaluator: {
             ranker: np.concatenate(
@@ -162,7 +173,7 @@ def curves_of(run: Rerun, case: Case) -> Curves:
         for evaluator, by in kept[0]["auc"].items()
     }
     orders = {ranker: np.concatenate([np.array(part["orders"][ranker]) for part in kept]) for ranker in rankers()}
-    return Curves(np.array(sizes), areas, orders)
+    return Curves(np.array(_all_sizes(run, case)), areas, orders)
 
 
 def in_common(curves: Curves, evaluators: Sequence[str]) -> Curves:
@@ -589,11 +600,16 @@ def _planted_claims(run: Rerun) -> list[Claim]:
     ]
 
 
+def _with_and_without(run: Rerun, case: Case) -> tuple[dict[str, list[float]], dict[str, list[float]]]:
+    """Measure the models without the force and with it: stopped by validation rows, and to the end."""
+    alphas = (0.0, problem_of(run, case).n_features ** 2 / 10)
+    return forces_of(run, case, alphas), forces_of(run, case, alphas, stop=False)
+
+
 def _force_claim(run: Rerun) -> list[Claim]:
     with_force, without, ended, effect = {}, {}, {}, {}
     for case in CASES:
-        alphas = (0.0, problem_of(run, case).n_features ** 2 / 10)
-        found, to_the_end = (forces_of(run, case, alphas, stop=stop) for stop in (True, False))
+        found, to_the_end = _with_and_without(run, case)
         without[case.name], with_force[case.name] = found["effective"]
         ended[case.name] = to_the_end["effective"][1]
         effect[case.name] = found["auc"][1] - found["auc"][0]
@@ -630,6 +646,17 @@ def _figures() -> dict[str, Any]:
         first = case.first_figure
         names += [str(first), f"13-{case.set}", *(str(first + k) for k in range(1, 5))]
     return {name: draw(name) for name in names}
+
+
+def work(run: Rerun) -> Iterator[list[Piece]]:
+    """Yield the parts of all curves, the orders of planted features, and the models behind claims."""
+    parts = [(case, number) for case in reversed(CASES) for number in range(n_parts_of(run, case))]
+    yield [
+        *(partial(curves_in_part, case=case, number=number) for case, number in parts),
+        *(partial(planted_orders, case=case, kind=kind) for case in CASES for kind in ("irrelevant", "redundant")),
+        *(partial(small_steps, case=case) for case in CASES[1:]),
+        *(partial(_with_and_without, case=case) for case in CASES),
+    ]
 
 
 def family(cell: Cell) -> tuple[str, str, str]:
@@ -669,4 +696,5 @@ DOCUMENT = Document(
     },
     figures=_figures(),
     claims=claims,
+    work=work,
 )

@@ -69,7 +69,11 @@ def reproduce(
         run = papers.Rerun(
             quick, seed, Path(scratch.name) if scratch else out, jobs, lambda message: status.update(message)
         )
-        results = [papers.reproduce(document, run, table or None) for document in documents]
+        results = []
+        for document in documents:
+            results.append(papers.reproduce(document, run, table or None))
+            if len(documents) > 1:
+                stderr.print(f"{document.name}: {results[-1].seconds / 60:.1f} minutes", highlight=False)
     if as_json:
         typer.echo(json.dumps(_contract(results), ensure_ascii=False))
     else:

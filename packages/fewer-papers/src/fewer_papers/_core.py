@@ -18,7 +18,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from importlib.resources import files
 from itertools import combinations
 from pathlib import Path
@@ -29,7 +29,9 @@ from joblib.externals.loky import get_reusable_executor
 from scipy.stats import f
 
 from fewer import __version__
+from fewer.contracts import Resources
 from fewer.files import sealed, to_json, unsealed, write_atomically
+from fewer.parallel import run_tasks
 from fewer.problem import InputError
 
 if TYPE_CHECKING:
@@ -423,6 +425,31 @@ class Rerun:
         self._known[key] = result
         return result
 
+    def prepare(self, pieces: Sequence[Piece], name: str) -> None:
+        """Do pieces of work in several processes; what they keep by `once` is at hand then.
+
+        Parameters
+        ----------
+        pieces : sequence of callable
+            Each takes a `Rerun`, and none needs the results of another.
+        name : str
+            Of the document, for the reports.
+        """
+        tasks, resources = [(piece,) for piece in pieces], Resources(self.n_jobs)
+        found = run_tasks(_known_after, tasks, resources, shared=self.alone(), ordered=False)
+        for number, known in enumerate(found, 1):
+            self._known.update(known)
+            self.report(f"{name}: {number} of {len(tasks)} pieces of work")
+
+    def alone(self) -> Rerun:
+        """Return this run for one process among several, with what is known.
+
+        Returns
+        -------
+        Rerun
+        """
+        return Rerun(self.quick, self.seed, self.out, _known=self._known)
+
     def load(self, name: str) -> Dataset:
         """Load a data set, or raise the reason why it cannot be had; either is looked for only once.
 
@@ -503,6 +530,7 @@ class Rerun:
         return self.out / "results" / f"{__version__}-{effort}-seed{self.seed}" / f"{readable}-{digest}.json"
 
 
+Piece = Callable[[Rerun], Any]
 Standing = Literal["holds", "holds in part", "is not shown", "does not hold"]
 STANDINGS: dict[Standing, str] = {
     "holds": "confirmed",
@@ -580,6 +608,9 @@ class Document:
         methods with the same quantity and data are its rivals. None for a cell that has none.
     tried : callable
         Takes an unexplained cell and gives the experiments that were tried on numbers like it.
+    work : callable
+        Takes a `Rerun` and yields lists of pieces of work: what takes long, the longest first. Pieces of one list do
+        not need each other's results, those of a later list may.
 
     Examples
     --------
@@ -596,6 +627,7 @@ class Document:
     data: tuple[str, ...] = ()
     family: Callable[[Cell], tuple[str, str, str] | None] = field(default=lambda cell: None)
     tried: Callable[[Cell], str] = field(default=lambda cell: "")
+    work: Callable[[Rerun], Iterable[Sequence[Piece]]] = field(default=lambda run: ())
 
     def fetch(self, report: Callable[[str], None]) -> dict[str, str]:
         """Get the data sets that do not come with the package: from the folder FEWER_DATA, or else from OpenML.
@@ -817,6 +849,9 @@ def reproduce(document: Document, run: Rerun, tables: Sequence[str] | None = Non
     began, spent = time.perf_counter(), processor_seconds()
     run = run.within(document.name)
     cells: list[Cell] = []
+    if tables is None and run.n_jobs > 1:
+        for pieces in document.work(run):
+            run.prepare(pieces, document.name)
     for name in document.tables if tables is None else tables:
         if name not in document.tables:
             raise InputError(f"{document.title} has no table {name!r} here; it has {', '.join(document.tables)}.")
@@ -897,6 +932,13 @@ def _with_trials(cell: Cell, tried: Callable[[Cell], str]) -> Cell:
     """Name the experiments that were tried on an unexplained number."""
     trials = tried(cell) if cell.verdict == "unexplained" and cell.role == "printed" else ""
     return replace(cell, reason=f"{cell.reason} Tried: {trials}") if trials else cell
+
+
+def _known_after(run: Rerun, piece: Piece) -> dict[str, Any]:
+    """Return what a piece of work keeps beside what is known; work whose data is not at hand keeps nothing."""
+    own = replace(run, _known=run._known.copy())
+    run.attempt(partial(piece, own))
+    return {key: result for key, result in own._known.items() if key not in run._known}
 
 
 @dataclass(frozen=True)
@@ -1034,22 +1076,30 @@ def _draw(figures: Mapping[str, Callable[[Rerun], Figure]], run: Rerun) -> tuple
     notes: list[str] = []
     if run.out is None:
         return drawn, notes
+    (run.out / "figures").mkdir(parents=True, exist_ok=True)
+    results = run_tasks(_draw_one, list(figures.items()), Resources(run.n_jobs), shared=run.alone())
+    for name, result in zip(figures, results, strict=True):
+        run.report(f"figure {name}")
+        if isinstance(result, Absent):
+            notes.append(f"Figure {name} could not be drawn: {result.reason}")
+        else:
+            drawn += result
+    return drawn, notes
+
+
+def _draw_one(run: Rerun, name: str, draw: Callable[[Rerun], Figure]) -> list[str] | Absent:
+    """Draw a figure and return its files."""
     from fewer.plots._style import style
 
-    folder = run.out / "figures"
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, draw in figures.items():
-        run.report(f"figure {name}")
-        with style():
-            figure = run.attempt(partial(draw, run))
-            if isinstance(figure, Absent):
-                notes.append(f"Figure {name} could not be drawn: {figure.reason}")
-                continue
-            for suffix in ("png", "svg"):
-                path = folder / f"{name}.{suffix}"
-                write_atomically(path, partial(figure.savefig, dpi=150, format=suffix))
-                drawn.append(str(path))
-    return drawn, notes
+    assert run.out is not None
+    paths = [run.out / "figures" / f"{name}.{suffix}" for suffix in ("png", "svg")]
+    with style():
+        figure = run.attempt(partial(draw, run))
+        if isinstance(figure, Absent):
+            return figure
+        for path in paths:
+            write_atomically(path, partial(figure.savefig, dpi=150, format=path.suffix[1:]))
+    return list(map(str, paths))
 
 
 def _kept(path: Path, key: str) -> Any:
@@ -1063,8 +1113,9 @@ def _kept(path: Path, key: str) -> Any:
     return content["result"]
 
 
+@cache
 def read_printed(name: str) -> Any:
-    """Read the printed numbers of a document, as the package carries them.
+    """Read the printed numbers of a document, as the package carries them; the same object each time.
 
     Parameters
     ----------

@@ -8,7 +8,7 @@ one method from another. The level of a set, the mean of the ten, stands in a ta
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -18,7 +18,19 @@ from scipy.stats import rankdata
 from fewer.problem import FloatArray
 from fewer.validate import mcnemar
 from fewer_papers import _loughrey_figures as figures
-from fewer_papers._core import Absent, Cell, Claim, Document, Rerun, Role, Standing, judge, judge_spread, read_printed
+from fewer_papers._core import (
+    Absent,
+    Cell,
+    Claim,
+    Document,
+    Piece,
+    Rerun,
+    Role,
+    Standing,
+    judge,
+    judge_spread,
+    read_printed,
+)
 from fewer_papers._loughrey_work import (
     MAX_TRIES,
     NOISY_TRIES,
@@ -31,8 +43,12 @@ from fewer_papers._loughrey_work import (
     printed_masks,
     records,
     rights,
+    selections_by_chance,
+    sized_search,
+    spectf_by_search,
     spread_on_test,
     study,
+    weighted_ga,
 )
 
 WHY = (
@@ -435,6 +451,28 @@ def stops(run: Rerun) -> list[Cell]:
     return cells
 
 
+def work(run: Rerun) -> Iterator[list[Piece]]:
+    """Yield all studies, those of early stopping and of colon first, and what figures and claims need beside them."""
+    sets, pooled = SETS[::-1], ("SAES", "GAES")
+    plain = [method for method in reversed(METHODS) if method not in pooled]
+    yield [
+        *(partial(_both_points, name=name, method=method) for method in pooled for name in sets),
+        *(partial(records, name=name, method=method) for method in plain for name in sets),
+        spectf_by_search,
+        overfitting_by_rows,
+        overfitting_by_features,
+        partial(selections_by_chance, name="glass"),
+        *(partial(sized_search, name="sonar", share=share) for share in figures.SHARES),
+        *(partial(weighted_ga, levels=levels) for levels in (1, 2, 4)),
+    ]
+
+
+def _both_points(run: Rerun, name: str, method: str) -> None:
+    """Stop each outer fold at its own point, and at that of all together."""
+    records(run, name, method)
+    records(run, name, f"{method}-pooled")
+
+
 def family(cell: Cell) -> tuple[str, str, str]:
     """Return the quantity of a cell, its data set, and the method."""
     method, _, quantity = cell.column.removesuffix(", ±").rpartition(" ")
@@ -503,4 +541,5 @@ DOCUMENT = Document(
         "overfitting": figures.figure_overfitting,
     },
     claims=claims,
+    work=work,
 )

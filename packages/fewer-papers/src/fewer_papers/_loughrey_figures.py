@@ -67,12 +67,15 @@ def _bars(axes: Any, labels: Sequence[str], train: Sequence[float], test: Sequen
     axes.set_ylim(max(0, min(*train, *test) - 15), 100)
 
 
+SHARES = (0.2, 0.4, 0.6, 0.8, 1.0)
+"""Of the training rows, in figure 4.2."""
+
+
 def figure_4_2(run: Rerun) -> Figure:
     """Sonar: the gap shrinks as training rows become more."""
-    shares = (0.2, 0.4, 0.6, 0.8, 1.0)
-    pairs = [sized_search(run, "sonar", share) for share in shares]
+    pairs = [sized_search(run, "sonar", share) for share in SHARES]
     figure, axes = _panel("GA on sonar", "share of the training rows")
-    _bars(axes, [f"{share:.0%}" for share in shares], [a for a, _ in pairs], [b for _, b in pairs])
+    _bars(axes, [f"{share:.0%}" for share in SHARES], [a for a, _ in pairs], [b for _, b in pairs])
     for values, place, label in (([a for a, _ in pairs], -0.2, "trend"), ([b for _, b in pairs], 0.2, None)):
         slope, start = np.polyfit(np.arange(5), values, 1)
         axes.plot(np.arange(5) + place, start + slope * np.arange(5), color="black", linewidth=0.8, label=label)

@@ -9,7 +9,7 @@ could not be recovered are not reproducible.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -25,6 +25,7 @@ from fewer_papers._core import (
     Cell,
     Claim,
     Document,
+    Piece,
     Rerun,
     backed,
     judge,
@@ -35,15 +36,19 @@ from fewer_papers._core import (
 from fewer_papers._nel_work import (
     CORRELATION_NEIGHBORS,
     COUNTS,
+    SETS,
     best_by_gamma,
     best_by_information,
     best_by_pbil,
     best_by_rann,
+    best_gammas,
     gammas,
     information,
     knn,
     n_runs_of,
     n_splits_of,
+    network_scores,
+    pbil_best,
     problem_of,
     rann,
     single_features,
@@ -326,11 +331,7 @@ def five_best(run: Rerun, name: str, selector: str) -> list[tuple[str, float, fl
 
 def claims(run: Rerun) -> list[Claim]:
     """What the thesis says, and whether it holds here."""
-    checks = (
-        _claim_information, _claim_gamma, _claim_subsets, _claim_knn, _claim_networks, _claim_surplus, _claim_peaking,
-        _claim_negative, _claim_optimism, _claim_counts,
-    )  # fmt: skip
-    found = [check(run) for check in checks]
+    found = [check(run) for check in CHECKS]
     return [claim if isinstance(claim, Claim) else Claim(claim) for claim in found if claim]
 
 
@@ -500,12 +501,38 @@ def _claim_counts(run: Rerun) -> str:
     )
 
 
+CHECKS: tuple[Callable[[Rerun], Claim | str], ...] = (
+    _claim_information, _claim_gamma, _claim_subsets, _claim_knn, _claim_networks, _claim_surplus, _claim_peaking,
+    _claim_negative, _claim_optimism, _claim_counts,
+)  # fmt: skip
+
 TABLES: dict[str, Callable[[Rerun], list[Cell]]] = {
     "5.1": table_5_1,
     **{name: partial(correlations, table=name) for name in ("7.1", "7.2", "7.3", "7.4")},
     **{name: partial(subsets, table=name) for name in ("7.5", "7.6", "7.7", "7.8", "7.9", "7.10")},
     **{name: partial(subsets, table=name) for name in ("7.11", "7.12", "7.13", "7.14", "C.1")},
 }
+
+
+def work(run: Rerun) -> Iterator[list[Piece]]:
+    """Yield the searches, split by split; then what tables and claims ask of the subsets that they found."""
+    searched, large = [
+        [name for name in names if not (run.quick and name in BIG_SEARCH)] for names in (SEARCHED, LARGE)
+    ]
+    numbers = range(n_splits_of(run))
+    yield [
+        *(partial(best_gammas, name=name, number=number) for name in searched for number in numbers),
+        *(partial(network_scores, name=name, number=number) for name in searched for number in numbers),
+        *(partial(pbil_best, name=n, judge=j, number=k) for n in large for j in ("gamma", "RANN") for k in numbers),
+        *(partial(best_by_information, name=name) for name in SETS),
+        *(partial(information, name=name, n_splits=n_runs_of(run)) for name in SEARCHED),
+    ]
+    networks = [(name, selector) for name in searched for selector in ("MI", "gamma", "RANN")]
+    yield [
+        *(partial(five_best, name=name, selector=selector) for name, selector in networks),
+        *TABLES.values(),
+        figures.three_feature_networks,
+    ]
 
 
 def family(cell: Cell) -> tuple[str, str, str]:
@@ -570,4 +597,5 @@ DOCUMENT = Document(
         },
     },
     claims=claims,
+    work=work,
 )

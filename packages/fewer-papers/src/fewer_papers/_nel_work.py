@@ -194,9 +194,25 @@ def best_by_gamma(run: Rerun, name: str) -> dict[str, dict[str, Any]]:
 
     Gives, for each subset that ever was among the ten, its rank on each split, how often it was, and its mean γ then.
     """
-    space = SearchSpace.of(problem_of(run, name).n_features)
+    n_splits = n_splits_of(run)
+    poll: dict[str, dict[str, Any]] = {}
+    for number in range(n_splits):
+        for subset, gamma in best_gammas(run, name, number):
+            entry = poll.setdefault(subset, {"ranks": np.zeros(n_splits), "count": 0.0, "gamma": 0.0})
+            entry["ranks"][number] += 1.0 / (0.1 + max(gamma, -0.05))
+            entry["count"] += 1
+            entry["gamma"] += gamma
+    for entry in poll.values():
+        entry["gamma"] /= entry["count"]
+    return dict(sorted(poll.items(), key=lambda item: -item[1]["ranks"].sum()))
 
-    def search(number: int, train: IntArray) -> list[list[Any]]:
+
+def best_gammas(run: Rerun, name: str, number: int) -> list[list[Any]]:
+    """Return the ten best subsets of one split with each number of neighbors, and their γ."""
+    train = splits(run, name, n_splits_of(run))[number][0]
+
+    def search() -> list[list[Any]]:
+        space = SearchSpace.of(problem_of(run, name).n_features)
         run.report(f"nel: Gamma Test of all {2**space.n_units - 1} subsets of {name}, split {number + 1}")
         scorer = gamma_test_on(run, problem_of(run, name).take(train), max(COUNTS))
         found: list[list[Any]] = []
@@ -207,39 +223,37 @@ def best_by_gamma(run: Rerun, name: str) -> dict[str, dict[str, Any]]:
             found.extend([name, float(gamma)] for name, gamma in zip(names, row[ten], strict=True))
         return found
 
-    n_splits = n_splits_of(run)
-    poll: dict[str, dict[str, Any]] = {}
-    for number, (train, _) in enumerate(splits(run, name, n_splits)):
-        for subset, gamma in run.once(f"best gammas {name} {number}", partial(search, number, train)):
-            entry = poll.setdefault(subset, {"ranks": np.zeros(n_splits), "count": 0.0, "gamma": 0.0})
-            entry["ranks"][number] += 1.0 / (0.1 + max(gamma, -0.05))
-            entry["count"] += 1
-            entry["gamma"] += gamma
-    for entry in poll.values():
-        entry["gamma"] /= entry["count"]
-    return dict(sorted(poll.items(), key=lambda item: -item[1]["ranks"].sum()))
+    return run.once(f"best gammas {name} {number}", search)
 
 
 def best_by_rann(run: Rerun, name: str) -> list[str]:
     """Return the ten subsets with the highest training accuracy of small networks, averaged over the training sets."""
-    n_features = problem_of(run, name).n_features
-    masks = gray_states(np.arange(1, 2**n_features), n_features)
 
     def compute() -> list[str]:
-        total = np.zeros(len(masks))
-        for number, (train, _) in enumerate(splits(run, name, n_splits_of(run))):
-            run.report(f"nel: networks on all {len(masks)} subsets of {name}, split {number + 1}")
-            scores = run.once(f"networks {name} {number}", partial(train_accuracy, number, train))
-            total += np.asarray(scores)
+        total = np.sum([network_scores(run, name, number) for number in range(n_splits_of(run))], axis=0)
+        masks = all_subsets(problem_of(run, name).n_features)
         return [to_text(masks[place]) for place in np.argsort(-np.round(total, 9), kind="stable")[:10]]
 
-    def train_accuracy(number: int, train: IntArray) -> list[float]:
-        scorer = RANN(WRAPPER_HIDDEN, "train", WRAPPER_DRAWS).bind(
-            problem_of(run, name).take(train), run.rng(f"networks {name} {number}"), Resources(run.n_jobs)
-        )
+    return run.once(f"best networks {name}", compute)
+
+
+def network_scores(run: Rerun, name: str, number: int) -> list[float]:
+    """Return the training accuracy of small networks on all subsets, on one split."""
+    train = splits(run, name, n_splits_of(run))[number][0]
+
+    def compute() -> list[float]:
+        rows = problem_of(run, name).take(train)
+        masks, rng = all_subsets(rows.n_features), run.rng(f"networks {name} {number}")
+        run.report(f"nel: networks on all {len(masks)} subsets of {name}, split {number + 1}")
+        scorer = RANN(WRAPPER_HIDDEN, "train", WRAPPER_DRAWS).bind(rows, rng, Resources(run.n_jobs))
         return np.round(scorer.score(masks), 6).tolist()
 
-    return run.once(f"best networks {name}", compute)
+    return run.once(f"networks {name} {number}", compute)
+
+
+def all_subsets(n_features: int) -> BoolArray:
+    """Return all subsets but the empty one, in the order of the Gray code."""
+    return gray_states(np.arange(1, 2**n_features), n_features)
 
 
 def best_by_information(run: Rerun, name: str) -> list[str]:
@@ -268,22 +282,23 @@ def best_by_information(run: Rerun, name: str) -> list[str]:
 
 def best_by_pbil(run: Rerun, name: str, judge: Literal["gamma", "RANN"]) -> list[str]:
     """Give, for each training set, the best subset of ten runs of population-based incremental learning."""
+    return in_threads(partial(pbil_best, run, name, judge), range(n_splits_of(run)), run.n_jobs)
+
+
+def pbil_best(run: Rerun, name: str, judge: Literal["gamma", "RANN"], number: int) -> str:
+    """Return the best subset of ten runs on one split."""
     criterion = (
         GammaTest(CORRELATION_NEIGHBORS, ties="index", scaling="none")
         if judge == "gamma"
         else RANN(WRAPPER_HIDDEN, "train", 1)
     )
 
-    def search(number: int, train: IntArray) -> str:
+    def search() -> str:
         run.report(f"nel: PBIL by {judge} on {name}, split {number + 1}")
         rng = run.rng(f"pbil {name} {judge} {number}")
-        rows = problem_of(run, name).take(train)
+        rows = problem_of(run, name).take(splits(run, name, n_splits_of(run))[number][0])
         space = SearchSpace.of(rows.n_features).without(rows.constant)
         scorer = criterion.bind(rows, rng, Resources(run.n_jobs))
         return to_text(PBIL(50, 100, runs=10).run(Objective(scorer, space), space, rng).best)
 
-    def of_split(job: tuple[int, IntArray]) -> str:
-        return run.once(f"pbil {name} {judge} {job[0]}", partial(search, *job))
-
-    parts = [(number, train) for number, (train, _) in enumerate(splits(run, name, n_splits_of(run)))]
-    return in_threads(of_split, parts, run.n_jobs)
+    return run.once(f"pbil {name} {judge} {number}", search)

@@ -12,7 +12,7 @@ which is what the printed sets imply; *to the end* tries all sizes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -31,7 +31,19 @@ from fewer.roc._realisable import row_digests, shares
 from fewer.search import Floating
 from fewer.selectors import SubsetSelector
 from fewer.validate import corrected_resampled_t
-from fewer_papers._core import Absent, Cell, Claim, Document, Rerun, Role, Standing, judge, mean_and_sd, read_printed
+from fewer_papers._core import (
+    Absent,
+    Cell,
+    Claim,
+    Document,
+    Piece,
+    Rerun,
+    Role,
+    Standing,
+    judge,
+    mean_and_sd,
+    read_printed,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -266,16 +278,20 @@ def _one_split(run: Rerun, name: str, split: int) -> dict[str, Any]:
     return out
 
 
+def _n_splits(run: Rerun) -> int:
+    return QUICK_SPLITS if run.quick else SPLITS
+
+
+def _kept_split(run: Rerun, name: str, split: int) -> dict[str, Any]:
+    def compute() -> dict[str, Any]:
+        run.report(f"scott: {name}, split {split + 1}")
+        return _one_split(run, name, split)
+
+    return run.once(f"{name} split {split}, corners", compute)
+
+
 def _splits(run: Rerun, name: str) -> list[dict[str, Any]]:
-    results = []
-    for split in range(QUICK_SPLITS if run.quick else SPLITS):
-
-        def compute(split: int = split) -> dict[str, Any]:
-            run.report(f"scott: {name}, split {split + 1}")
-            return _one_split(run, name, split)
-
-        results.append(run.once(f"{name} split {split}, corners", compute))
-    return results
+    return [_kept_split(run, name, split) for split in range(_n_splits(run))]
 
 
 def _found(run: Rerun, name: str) -> list[dict[str, Any]] | Absent:
@@ -845,6 +861,12 @@ def _claim_algorithms(run: Rerun) -> str:
     )
 
 
+def work(run: Rerun) -> Iterator[list[Piece]]:
+    """Yield the splits of all tasks, and the hull of two learning algorithms."""
+    splits = [partial(_kept_split, name=name, split=split) for name in TASKS for split in range(_n_splits(run))]
+    yield [_claim_algorithms, *splits]
+
+
 def family(cell: Cell) -> tuple[str, str, str] | None:
     """Return the quantity of a cell, its task, and the method."""
     method, colon, quantity = cell.column.rpartition(": ")
@@ -887,4 +909,5 @@ DOCUMENT = Document(
     },
     figures=FIGURES,
     claims=claims,
+    work=work,
 )
