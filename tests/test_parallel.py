@@ -143,7 +143,7 @@ def made(number, n_rows=30, n_columns=5, kill=""):
     X = rng.normal(size=(n_rows, n_columns))
     X[0, 1] = np.nan
     frame = pd.DataFrame(X, columns=[f"x{i}" for i in range(n_columns)])
-    frame["word"] = rng.choice(["a", "b", "c"], n_rows)
+    frame["word"], frame["who"] = rng.choice(["a", "b", "c"], n_rows), [f"w{k}" for k in rng.integers(0, 40, n_rows)]
     return frame.assign(y=np.where(X[:, 0] + 0.3 * rng.normal(size=n_rows) > 0, "u", "v"))
 
 
@@ -154,11 +154,12 @@ def partitions(n, **how):
 
 def gram_answer(frame):
     """What a table in parts answers: a selection by sums, a ranking, and the sums themselves."""
-    stream = open_stream(frame, "y")
+    stream = open_stream(frame, "y", exclude=["who"])
     words = {"criterion": "least-squares:cv=3", "n_features_to_select": 2, "cv": 2, "random_state": 0}
-    found = streaming.select(stream, **words)
+    found, grouped = (streaming.select(own, **words) for own in (stream, open_stream(frame, "y", groups="who")))
     sums = collect(stream, partial(GramSums, stream.like, 2), Resources())
-    return found.features, found.score_search, found.score_heldout, sums.products.tobytes(), sums.about.tobytes()
+    answers = [(one.features, one.score_search, one.score_heldout) for one in (found, grouped)]
+    return answers, sums.products.tobytes(), sums.about.tobytes()
 
 
 @pytest.mark.parametrize("way", ["lazy", "persisted", "killed"])
@@ -203,7 +204,7 @@ def test_sums_stay_where_they_lie_however_many_parts_there_are(client, traffic, 
     through = {}
     for n_parts in (8, 32):
         frame = partitions(n_parts, n_rows=6, n_columns=1000)
-        stream = open_stream(frame, "y", exclude=["word"])
+        stream = open_stream(frame, "y", exclude=["word", "who"])
         del traffic[:]
         streaming.select(stream, **words)
         through[n_parts] = sum(traffic)

@@ -48,6 +48,7 @@ def made(number):
     X[:1, 1] = np.nan
     columns = {f"x{i}": X[:, i].tolist() for i in range(4)}
     columns["a word, a.b `quoted`"] = rng.choice(["a", "b", "c"], n_rows).tolist()
+    columns["who"] = rng.integers(0, 40, n_rows).tolist()
     return columns | {"y": np.where(X[:, 0] + 0.3 * rng.normal(size=n_rows) > 0, "u", "v").tolist()}
 
 
@@ -75,7 +76,7 @@ def on_spark(spark, kill=""):
             if number != 4:
                 yield pa.RecordBatch.from_pydict(made(number))
 
-    schema = "x0 double, x1 double, x2 double, x3 double, `a word, a.b ``quoted``` string, y string"
+    schema = "x0 double, x1 double, x2 double, x3 double, `a word, a.b ``quoted``` string, who long, y string"
     return spark.range(0, N_PARTS, 1, N_PARTS).mapInArrow(rows, schema)
 
 
@@ -83,9 +84,11 @@ def answer(table):
     stream = open_stream(table, "y")
     words = {"criterion": "least-squares:cv=3", "n_features_to_select": 2, "cv": 2, "random_state": 0}
     found = fewer.select(table, "y", **words)
+    kept = fewer.select(table, "y", groups="who", **words)
     sums = collect(stream, partial(GramSums, stream.like, 2), Resources())
     ranking, _ = streaming.rank(stream, "f-test")
-    return (found.features, found.score_search, found.score_heldout, found.frequency, ranking.scores.tolist(),
+    grouped = kept.features, kept.score_search, kept.heldout
+    return (grouped, found.features, found.score_search, found.score_heldout, found.frequency, ranking.scores.tolist(),
             sums.products.tobytes(), sums.about.tobytes())  # fmt: skip
 
 

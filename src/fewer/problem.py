@@ -159,7 +159,7 @@ class Problem:
     levels: dict[int, tuple[Any, ...]] = field(default_factory=dict)
     sample_weight: FloatArray | None = None
     groups: IntArray | None = None
-    time: IntArray | None = None
+    time: NDArray[Any] | None = None
     notes: tuple[str, ...] = ()
     suspicions: tuple[Suspicion, ...] = ()
     schema: Any = None

@@ -283,6 +283,7 @@ ROWS = {
     "compare --repeats": (COMPARE, "--repeats 2", says(n_splits=4)),
     "compare --seed": (COMPARE, "--seed 7", other),
     "compare --jobs": (COMPARE, "--jobs 2", same),
+    "compare --stream": (COMPARE.replace("t.csv", "[t].csv") + " --missing=x", "--no-stream", mends),
     "compare --cluster": (COMPARE, "--cluster tcp://127.0.0.1:1", refuses("tcp://127.0.0.1:1")),
     "compare --groups": (COMPARE.replace(",g", ""), "--groups g", of_features(None)),
     "compare --weights": (COMPARE.replace(",w", ""), "--weights w", of_features(None)),

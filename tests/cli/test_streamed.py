@@ -40,7 +40,6 @@ def test_options_become_resources():
         ({"decimal": ","}, "--decimal"),
         ({"missing": "NA"}, "--missing"),
         ({"calendar": True}, "--calendar"),
-        ({"skip": True}, "--skip-rows-without-target needs"),
     ],
 )
 def test_what_only_a_whole_table_is_read_with(table, options, word):
@@ -49,9 +48,14 @@ def test_what_only_a_whole_table_is_read_with(table, options, word):
 
 
 @pytest.mark.parametrize("word", ["groups", "time"])
-def test_rows_that_belong_together_need_the_whole_table(table, word):
-    with pytest.raises(InputError, match=f"--{word} needs"):
-        open_chunks(table, "y", None, table_options(rows=Rows(**{word: "a"})))
+def test_columns_that_belong_to_the_rows_are_no_features(table, word):
+    frame = pl.read_csv(table).with_columns(b=pl.Series([1, 2, 3]))
+    frame.write_csv(table)
+    stream = open_chunks(table, "y", None, table_options(rows=Rows(**{word: "b"})))
+    assert stream.like.names == ("a",)
+    assert getattr(stream, word) == "b"
+    with pytest.raises(InputError, match=f"no column 'c' for {word}"):
+        open_chunks(table, "y", None, table_options(rows=Rows(**{word: "c"})))
 
 
 def test_a_table_is_opened_in_chunks(table):

@@ -14,7 +14,7 @@ from fewer.criteria._naive_bayes import CountedTable, StreamedNaiveBayesScorer
 from fewer.io import open_stream, read_table
 from fewer.search import Forward
 from fewer.selectors import SubsetSelector
-from fewer.statistics import row_folds
+from fewer.statistics import DealtFolds, row_folds
 from fewer.validate import FixedFolds
 
 
@@ -64,7 +64,7 @@ def in_memory(counted, cells, n_inner):
 
 def test_scores_are_those_of_the_rows_in_memory(path):
     stream, problem = open_stream(path, "label"), read_table(path, "label")
-    counted = CountedTable.of(stream, NaiveBayes(cv=3), (2, 3), 7, Resources())
+    counted = CountedTable.of(stream, NaiveBayes(cv=3), DealtFolds(2, 3, 7), Resources())
     assert len(counted.bins.edges[0]) > 0
     cells = cells_of(stream, 6, 7)
     rng = np.random.default_rng(0)
@@ -83,7 +83,7 @@ def test_scores_are_those_of_the_rows_in_memory(path):
 def test_a_whole_selection_is_that_of_the_rows_in_memory(path):
     stream, problem = open_stream(path, "label"), read_table(path, "label")
     chosen = streaming.select(stream, criterion="naive-bayes:cv=3", search="forward", cv=2, random_state=7)
-    counted = CountedTable.of(stream, NaiveBayes(cv=3), (2, 3), 7, Resources())
+    counted = CountedTable.of(stream, NaiveBayes(cv=3), DealtFolds(2, 3, 7), Resources())
     cells = cells_of(stream, 6, 7)
     memory = SubsetSelector(in_memory(counted, cells, 3), Forward(), random_state=7).fit_problem(problem)
     assert chosen.support == memory.support_.tolist()

@@ -9,6 +9,7 @@ import pytest
 from fewer.errors import InputError
 from fewer.io import open_stream, read_table
 from fewer.io._source import TextSource
+from fewer.io._stream import group_keys, moments_of
 
 
 @pytest.fixture
@@ -171,3 +172,66 @@ def test_a_word_after_many_numbers_makes_them_levels(tmp_path, monkeypatch):
         (tmp_path / f"{name}.csv").write_text("\n".join(["a,y", *rows]))
     stream = open_stream(tmp_path, "y")
     assert stream.like.levels[0] == ("0", "1", "2", "3", "4", "5", "6", "7", "many")
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_rows_without_a_target_are_left_out_if_asked(tmp_path, kind):
+    frame = pl.DataFrame({"a": [1.0, 2.0, 3.0, 4.0, 5.0], "w": [1, 2, 0, 1, 1], "y": ["u", None, "v", "u", "v"]})
+    path = tmp_path / f"t.{kind}"
+    frame.write_csv(path) if kind == "csv" else frame.write_parquet(path)
+    with pytest.raises(InputError, match="missing in 1 rows.*--skip-rows-without-target"):
+        open_stream(path, "y", exclude=["w"])
+    stream = open_stream(path, "y", weights="w", skip_rows_without_target=True)
+    (chunk,) = stream.chunks(0)
+    assert chunk.X[:, 0].tolist() == [1.0, 4.0, 5.0]
+    assert stream.n_samples == 3
+    assert stream.like.notes[0] == "1 of 5 rows have no target; they were left out."
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [1, 2, 1, 3],
+        [1.0, 2.0, 1.0, 2.5],
+        ["ann", "bob", "ann", ""],
+        [True, False, True, False],
+        pl.Series(["a", "b", "a", "c"], dtype=pl.Categorical),
+        pl.Series([1, 2, 1, 3]).cast(pl.Date),
+    ],
+)
+def test_groups_are_known_by_their_value_alone(cells):
+    cells = pl.Series("g", cells)
+    keys = group_keys(cells)
+    assert [keys.tolist().index(key) for key in keys.tolist()] == [
+        cells.to_list().index(cell) for cell in cells.to_list()
+    ]
+    assert np.array_equal(group_keys(cells[2:]), keys[2:])
+    if cells.dtype == pl.Float64:
+        assert np.array_equal(group_keys(cells[:3].cast(pl.Int32)), keys[:3])
+
+
+def test_groups_have_the_numbers_that_their_formula_gives():
+    def mixed(key):  # SplitMix64
+        z = (key * 0x9E3779B97F4A7C15 + 7) % 2**64
+        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
+        z = (z ^ (z >> 27)) * 0x94D049BB133111EB % 2**64
+        return z ^ (z >> 31)
+
+    def text(cell):  # FNV-1a
+        h = 0xCBF29CE484222325
+        for byte in cell.encode():
+            h = (h ^ byte) * 0x100000001B3 % 2**64
+        return h
+
+    words = ["ann", "Zoë", ""]
+    assert group_keys(pl.Series(words)).tolist() == [mixed(text(word)) for word in words]
+    assert group_keys(pl.Series([7, 8])).tolist() == [mixed(7), mixed(8)]
+
+
+def test_times_are_numbers_dates_or_text_of_them():
+    assert moments_of(pl.Series(["2.5", " 1 "])).tolist() == [2.5, 1.0]
+    assert moments_of(pl.Series([1, 2]).cast(pl.Date)).tolist() == [1.0, 2.0]
+    assert moments_of(pl.Series([86_400_000, 0]).cast(pl.Datetime("ms", "UTC"))).tolist() == [1.0, 0.0]
+    for cells in (["soon"], ["1970-01-01", "3"], [None], [float("inf")]):
+        with pytest.raises(InputError, match="every row needs a number or a date"):
+            moments_of(pl.Series("t", cells))

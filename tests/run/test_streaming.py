@@ -12,17 +12,19 @@ import pytest
 
 import fewer
 from fewer.cli import main
-from fewer.contracts import IncompatibleError, Resources
-from fewer.criteria import LeastSquares
+from fewer.contracts import IncompatibleError, Resources, SearchSpace
+from fewer.criteria import LeastSquares, NaiveBayes
 from fewer.errors import InputError
 from fewer.io import open_stream, read_table
 from fewer.rankers import MRMR, Fisher, FTest, ReliefF
 from fewer.run import streaming
+from fewer.run.all_rows import AllRows, HeldoutSums
 from fewer.search import Floating, Forward
 from fewer.selectors import SubsetSelector
 from fewer.statistics import (
     Bins,
     ClassMoments,
+    DealtFolds,
     GramSums,
     JointCounts,
     PairCounts,
@@ -31,7 +33,7 @@ from fewer.statistics import (
     row_folds,
 )
 from fewer.statistics._moments import shift_of
-from fewer.validate import FixedFolds
+from fewer.validate import FixedFolds, fold_interval
 
 
 @pytest.fixture
@@ -214,11 +216,11 @@ def test_a_table_that_is_not_in_memory_needs_the_names_of_its_columns(path):
         fewer.select(table, np.zeros(2000))
     with pytest.raises(InputError, match="sample_weight is the name of one of its columns"):
         fewer.select(table, "label", sample_weight=np.ones(2000))
-    with pytest.raises(InputError, match="groups needs the rows in memory"):
-        fewer.select(table, "label", groups="word")
+    with pytest.raises(InputError, match="groups is the name of one of its columns"):
+        fewer.select(table, "label", groups=np.ones(2000))
     with pytest.raises(InputError, match="name that column"):
         streaming.rank(table, "fisher")
-    for option in ({"scoring": "f1"}, {"budget": "5s"}, {"resume_dir": path.parent / "run"}):
+    for option in ({"scoring": "f1"}, {"budget": "5s"}):
         with pytest.raises(IncompatibleError, match=f"leave {next(iter(option))} out"):
             fewer.select(table, "label", criterion="least-squares:cv=4", **option)
 
@@ -244,9 +246,9 @@ def test_a_run_on_a_sample_goes_on_where_it_was_stopped(path, tmp_path, capsys):
     assert answers[0]["features"] == answers[1]["features"] == answers[2]["features"]
     assert answers[0]["score_heldout"] == answers[2]["score_heldout"]
     with pytest.raises(SystemExit) as done:
-        main([*words, "--groups", "word"])
+        main([*words, "--calendar"])
     assert done.value.code == 2
-    assert "--groups needs the table in memory" in capsys.readouterr().err
+    assert "--calendar need it in memory (--no-stream)" in capsys.readouterr().err
 
 
 def test_rare_classes_keep_rows_in_a_sample(tmp_path, monkeypatch):
@@ -348,3 +350,220 @@ def test_a_table_in_which_nothing_varies_is_refused_as_in_memory(cells, tmp_path
             streaming.select(tmp_path / "flat.parquet", target="y", criterion=criterion)
     with pytest.raises(InputError, match=message):
         streaming.select(tmp_path / "flat.parquet", "fisher", target="y", cv=0)
+
+
+@pytest.fixture
+def visits(tmp_path, monkeypatch):
+    """Patients with several visits: what tells patients apart says much of a visit only where the patient is known."""
+    monkeypatch.setattr("fewer.io._stream.CHUNK_BYTES", 1 << 13)
+    monkeypatch.setattr("fewer.io._source.PART_ROWS", 700)
+    rng = np.random.default_rng(0)
+    n, patient = 2400, rng.integers(0, 150, 2400)
+    X = rng.normal(size=(n, 3))
+    own = rng.normal(size=150)
+    odds = X[:, 0] + 0.4 * X[:, 1] + 2 * own[patient]
+    columns = {f"x{i}": X[:, i] for i in range(3)}
+    columns |= {"height": rng.normal(size=150)[patient], "ward": [f"w{k}" for k in patient // 3]}
+    columns |= {"patient": [f"p{k}" for k in patient], "visit": rng.permutation(n), "number": patient * 1.0}
+    columns["day"] = np.datetime64("2020-01-01") + columns["visit"].astype("timedelta64[h]").astype("timedelta64[us]")
+    columns["label"] = np.where(odds + rng.normal(size=n) > 0, "yes", "no")
+    columns["amount"] = odds + rng.normal(size=n)
+    pl.DataFrame(columns).write_parquet(tmp_path / "visits.parquet", row_group_size=300)
+    return tmp_path / "visits.parquet"
+
+
+def cells_of(stream, folds):
+    parts = []
+    for part in range(stream.n_parts):
+        start = 0
+        for chunk in stream.chunks(part):
+            parts.append(folds.cells(chunk, part, start))
+            start += chunk.n_samples
+    return np.concatenate(parts)
+
+
+@pytest.mark.parametrize("criterion", [LeastSquares, NaiveBayes])
+@pytest.mark.parametrize(("groups", "most"), [("patient", 1000), ("patient", 100), ("number", 100)])
+def test_a_group_is_in_one_fold_and_the_selection_is_that_in_memory(visits, groups, most, criterion, monkeypatch):
+    monkeypatch.setattr("fewer.io._stream.MOST_GROUPS", most)
+    drop = [name for name in ("patient", "number", "visit", "day", "amount") if name != groups]
+    stream = open_stream(visits, "label", exclude=drop, groups=groups)
+    assert (stream.n_groups is None) == (most == 100)
+    chosen = streaming.select(stream, criterion=criterion(cv=4), search=Forward(), cv=3, random_state=7)
+    cells = cells_of(stream, DealtFolds.of(stream, 3, 4, 7))
+    owner = pl.read_parquet(visits)[groups].to_numpy()
+    assert all(len(np.unique(cells[owner == one])) == 1 for one in np.unique(owner))
+    assert len(np.unique(cells)) == 12
+    problem = read_table(visits, "label", exclude=drop, groups=groups)
+    if criterion is NaiveBayes:  # bins are cut by other rows in memory; its folds are those above
+        assert 0.4 < chosen.score_heldout < 0.9
+        return
+    selector = SubsetSelector(LeastSquares(cv=FixedFolds(cells % 4)), Forward(), random_state=7).fit_problem(problem)
+    assert chosen.support == selector.support_.tolist()
+    assert chosen.score_search == pytest.approx(selector.score_, rel=1e-10)
+    right = np.empty(problem.n_samples)
+    for fold in range(3):
+        train, test = problem.take(cells // 4 != fold), problem.take(cells // 4 == fold)
+        own = LeastSquares(cv=FixedFolds((cells % 4)[cells // 4 != fold]))
+        mask = SubsetSelector(own, Forward(), random_state=0).fit_problem(train).support_
+        scorer = own.bind(train, np.random.default_rng(0), Resources())
+        right[cells // 4 == fold] = scorer.predict(mask, test.X).argmax(axis=1) == test.y
+    assert chosen.score_heldout == pytest.approx(right.mean(), rel=1e-9)
+    if most == 1000:  # each group is one draw
+        means = [right[cells // 4 == fold].mean() for fold in range(3)]
+        sizes, variances = np.bincount(cells // 4), []
+        for fold, mean in enumerate(means):
+            held = cells // 4 == fold
+            sums = np.bincount(problem.groups[held], (right[held] - mean) / held.sum())
+            n_groups = len(np.unique(problem.groups[held]))
+            variances.append((sums**2).sum() * n_groups / (n_groups - 1))
+        ends = fold_interval(
+            means, variances, sizes=sizes, correlation=np.mean(sizes / (2400 - sizes)), degrees_of_freedom=147,
+            resolution=1.5 / 150,
+        )  # fmt: skip
+        assert (chosen.heldout["low"], chosen.heldout["high"]) == pytest.approx((ends.low, ends.high), rel=1e-9)
+
+
+@pytest.mark.parametrize("time", ["visit", "day"])
+def test_rows_in_time_are_never_judged_by_later_ones(visits, time):
+    drop = [name for name in ("patient", "number", "visit", "day", "label", "ward") if name != time]
+    stream = open_stream(visits, "amount", exclude=drop, time=time)
+    chosen = streaming.select(stream, criterion=LeastSquares(cv=3, alpha=1e-12), search=Forward(), cv=2, random_state=7)
+    table = pl.read_parquet(visits)
+    X, y = table.select("x0", "x1", "x2", "height").to_numpy(), table["amount"].to_numpy()
+
+    def lost(train, test, mask):
+        design = np.column_stack([np.ones(len(y)), X[:, mask]])
+        return (y[test] - design[test] @ np.linalg.lstsq(design[train], y[train])[0]) ** 2
+
+    def score(spans, mask):
+        pairs = [(np.concatenate(spans[:i]), spans[i]) for i in range(1, len(spans))]
+        held = np.concatenate(spans[1:])
+        return 1 - sum(lost(*pair, mask).sum() for pair in pairs) / ((y[held] - y[held].mean()) ** 2).sum()
+
+    def forward(rows):
+        spans, mask, best = np.array_split(rows, 4), np.zeros(4, dtype=bool), -np.inf
+        while not mask.all():
+            more = {j: score(spans, mask | (np.arange(4) == j)) for j in np.flatnonzero(~mask)}
+            j = max(more, key=more.get)
+            if more[j] <= best:
+                break
+            mask[j], best = True, more[j]
+        return mask, best
+
+    order = np.argsort(table["visit"].to_numpy())
+    mask, best = forward(order)
+    assert chosen.support == mask.tolist()
+    assert chosen.score_search == pytest.approx(best, rel=1e-6)
+    scores = []
+    for train, test in ((order[:800], order[800:1600]), (order[:1600], order[1600:])):
+        scores.append(1 - lost(train, test, forward(train)[0]).mean() / y.var())
+    assert chosen.score_heldout == pytest.approx(np.mean(scores), rel=1e-6)
+    assert chosen.heldout["n_folds"] == 2
+
+
+def test_auto_with_groups_takes_nothing_that_only_names_them(tmp_path, monkeypatch):
+    monkeypatch.setattr(streaming, "ROUNDS", (1_000,))
+    rng = np.random.default_rng(1)
+    n, patient = 16_000, rng.integers(0, 200, 16_000)
+    X = rng.normal(size=(n, 3))
+    odds = X[:, 0] + 3 * rng.normal(size=200)[patient]
+    columns = {f"x{i}": X[:, i] for i in range(3)} | {"ward": [f"w{k}" for k in patient], "patient": patient}
+    columns["label"] = np.where(odds + rng.normal(size=n) > 0, "yes", "no")
+    pl.DataFrame(columns).write_parquet(tmp_path / "visits.parquet")
+    apart = fewer.select(str(tmp_path), "label", groups="patient", random_state=0)
+    assert apart.features == ["x0"]
+    assert apart.heldout["by"] == "group"
+    assert "rows chose and scored" in apart.warnings[-1]
+    mixed = fewer.select(str(tmp_path), "label", exclude=["patient"], random_state=0)
+    assert "ward" in mixed.features
+    assert mixed.score_heldout > apart.score_heldout + 0.1
+
+
+def test_auto_in_time_learns_levels_from_the_first_rows_alone(tmp_path, monkeypatch):
+    monkeypatch.setattr(streaming, "ROUNDS", (1_000,))
+    rng = np.random.default_rng(1)
+    n, when = 16_000, np.arange(16_000)
+    X, shop = rng.normal(size=(n, 3)), rng.integers(0, 5, n)
+    late = when > n // 2
+    columns = {f"x{i}": X[:, i] for i in range(3)} | {"shop": [f"s{k}" for k in shop], "when": when}
+    columns["label"] = np.where(X[:, 0] + 3 * late * (shop - 2) + rng.normal(size=n) > 0, "yes", "no")
+    pl.DataFrame(columns).write_parquet(tmp_path / "visits.parquet")
+    stream = open_stream(str(tmp_path), "label", time="when")
+    sample, _ = streaming._drawn(stream, 4_000, 0, Resources())
+    found = AllRows.of(stream, sample, SearchSpace.of(4), False, 0, Resources())
+    assert np.ptp(found.whole.terms.tables[3]) < 0.3  # later it is above 0.8
+    chosen = streaming.select(stream, random_state=0, resources=Resources())
+    assert chosen.features[0] == "x0"
+    assert chosen.heldout["n_folds"] == 5
+
+
+def test_groups_and_time_are_refused_where_they_cannot_be_kept(visits, monkeypatch):
+    monkeypatch.setattr(streaming, "ROUNDS", (400,))
+    stream = open_stream(visits, "label", groups="patient", time="visit")
+    for words in ({"criterion": "least-squares:cv=3"}, {"criterion": "naive-bayes:cv=3"}):
+        with pytest.raises(IncompatibleError, match="groups and time together on a table in chunks: use auto"):
+            streaming.select(stream, **words)
+    with pytest.raises(IncompatibleError, match="NaiveBayes cannot use time"):
+        streaming.select(open_stream(visits, "label", time="visit"), criterion="naive-bayes:cv=3")
+    sessions = pl.read_parquet(visits).with_columns(session=pl.col("visit") // 20).drop("patient", "number").lazy()
+    found = fewer.select(sessions, "label", groups="session", time="visit", random_state=0, cv=2)
+    assert "rows of groups in time" in found.warnings[-1]  # what a refusal names works
+    frame = pl.read_parquet(visits).with_columns(x0=pl.when(pl.int_range(pl.len()) > 0).then("x0"))
+    with pytest.raises(InputError, match="'x0' has no group in 1 rows"):
+        open_stream(frame.lazy(), "label", groups="x0")
+    with pytest.raises(InputError, match="'ward' has 'w"):
+        open_stream(visits, "label", time="ward")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_source_takes_groups_and_time(visits, kind, monkeypatch):
+    monkeypatch.setattr("fewer.io._source.available_memory", lambda: 0)
+    words = {"criterion": "least-squares:cv=4", "search": "forward", "random_state": 7, "cv": 3}
+    drop = {"exclude": ["number", "ward", "amount"]}
+    expected = streaming.select(open_stream(visits, "label", groups="patient", **drop), **words)
+    found = fewer.select(lazy(visits, kind), "label", groups="patient", **words, **drop)
+    assert found.score_heldout == pytest.approx(expected.score_heldout, abs=1e-12)  # parts do not matter to groups
+    assert fewer.select(lazy(visits, kind), "label", time="day", **words, **drop).heldout["n_folds"] == 3
+
+
+@pytest.mark.parametrize("words", [{}, {"criterion": "least-squares:cv=3"}, {"criterion": "naive-bayes:cv=3"}], ids=str)
+def test_a_run_that_dies_between_passes_gives_the_same_answer_when_it_is_resumed(path, tmp_path, words, monkeypatch):
+    monkeypatch.setattr(streaming, "ROUNDS", (300,))
+    monkeypatch.setattr(streaming, "FEWEST_LEFT", 100)
+    stream = open_stream(path, "label", exclude=["amount"])
+    words |= {"cv": 3, "random_state": 0, "resources": Resources()}
+    serial = streaming.select(stream, **words).to_dict()
+    run, made = tmp_path / "run", HeldoutSums.add
+
+    def dies(*_):
+        raise MemoryError
+
+    monkeypatch.setattr(HeldoutSums, "add", dies)
+    with pytest.raises(MemoryError):
+        streaming.select(stream, **words, resume_dir=run)
+    monkeypatch.setattr(HeldoutSums, "add", made)
+    found = streaming.select(stream, **words, resume_dir=run).to_dict()
+    own = {"seconds", "trace", "fingerprint", "n_evaluations", "evidence"}
+    assert {key: value for key, value in found.items() if key not in own} == {
+        key: value for key, value in serial.items() if key not in own
+    }
+    assert json.loads((run / "result.json").read_text())["features"] == found["features"]
+    with pytest.raises(InputError, match="different run"):
+        streaming.select(stream, **words | {"random_state": 1}, resume_dir=run)
+
+
+def test_the_command_keeps_a_run_on_all_rows_that_transform_takes(path, tmp_path, capsys):
+    run, saved = tmp_path / "run", tmp_path / "out.csv"
+    words = ["--criterion", "least-squares:cv=3", "--search", "forward", "--folds", "2", "--exclude", "amount"]
+    files = ["--out", str(run), "--report", str(tmp_path / "page.html"), "--save", str(saved)]
+    with pytest.raises(SystemExit) as done:
+        main(["select", str(path.parent), "-t", "label", *words, *files])
+    assert done.value.code == 0
+    features = json.loads((run / "result.json").read_text())["features"]
+    assert pl.read_csv(saved).columns == [*features, "label"]
+    assert "<html" in (tmp_path / "page.html").read_text()
+    with pytest.raises(SystemExit) as done:
+        main(["transform", str(run), str(path), "--save", str(tmp_path / "again.csv")])
+    assert done.value.code == 0
+    assert pl.read_csv(tmp_path / "again.csv").columns == features

@@ -70,3 +70,14 @@ def test_row_groups_are_drawn_whole():
     assert np.unique(groups[rows], return_counts=True)[1].tolist() == [7] * 14
     assert len(drawn(problem, 3)) == 7
     assert len(drawn(problem, 14)) == 14
+
+
+def test_groups_are_drawn_whole_where_many_fit_and_else_rows_of_all():
+    small = problem_of([0, 1] * 2000, groups=np.arange(4000) // 10)
+    rows = drawn(small, 1000)
+    assert len(rows) == 1000
+    assert set(np.bincount(rows // 10).tolist()) == {0, 10}
+    large = problem_of([0, 1] * 2000, groups=np.arange(4000) // 700)
+    rows = drawn(large, 1000)
+    assert len(rows) == 1000
+    assert np.bincount(rows // 700).min() > 50

@@ -17,6 +17,7 @@ from fewer.cli._select import JsonOption, ReportOption, SeedOption, refuse_folds
 from fewer.cli._shared import (
     ClusterOption,
     StatusLine,
+    StreamOption,
     exit_code,
     jobs_on,
     open_chunks,
@@ -64,6 +65,7 @@ class Contest:
     repeats: Annotated[int, typer.Option(min=1, help="Cross-validation repeats.")] = 1
     seed: SeedOption = 0
     jobs: Annotated[int | None, option("n_jobs")] = None
+    stream: StreamOption = None
     cluster: ClusterOption = None
 
 
@@ -113,7 +115,7 @@ def compare(
     from fewer.run.planning import fewer_folds, treat_rare
 
     options = table_options(columns, rows)
-    if wants_stream(file, None, "compare"):
+    if wants_stream(file, contest.stream, "compare"):
         from fewer.run.streaming import SAMPLE_ROWS, draw_sample
 
         chunks = open_chunks(file, target, columns.parsed_task, options)

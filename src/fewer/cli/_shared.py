@@ -265,13 +265,9 @@ def open_chunks(file: Path, target: str, task: Any, options: TableOptions) -> St
             "A table read in chunks is Parquet, or UTF-8 text with decimal points; --encoding, --decimal, --missing, "
             "--schema and --calendar need it in memory (--no-stream)."
         )
-    if options["skip_rows_without_target"]:
-        raise InputError("--skip-rows-without-target needs the table in memory (--no-stream).")
-    if given := [name for name in ("groups", "time") if options.get(name) is not None]:
-        raise InputError(f"--{given[0]} needs the table in memory (--no-stream).")
-    nominal, numeric, exclude = options["nominal"], options["numeric"], options["exclude"]
-    weights = options.get("sample_weight")
-    return open_stream(str(file), target, task=task, nominal=nominal, numeric=numeric, exclude=exclude, weights=weights)
+    names = ("nominal", "numeric", "exclude", "groups", "time", "skip_rows_without_target")
+    columns: dict[str, Any] = {name: value for name, value in options.items() if name in names}
+    return open_stream(str(file), target, task=task, weights=options["sample_weight"], **columns)
 
 
 _typed: list[str] = []

@@ -24,7 +24,7 @@ from fewer.models._discrete_naive_bayes import FIXED, LogTables, ScoreColumns, _
 from fewer.models.mdlp import MDLPDiscretizer, mdlp_cuts
 from fewer.parallel import in_threads
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem, Task
-from fewer.statistics import Bins, FoldCounts, MissingCells, Ranges, RowSample, Statistics, collect, row_folds
+from fewer.statistics import Bins, DealtFolds, FoldCounts, MissingCells, Ranges, RowSample, Statistics, collect
 from fewer.validate import assign_folds
 from fewer.validate.splits import CV_OBJECT, splits_of
 
@@ -259,26 +259,23 @@ class CountedTable:
     n_missing: int
     n_cut: int
     alpha: float
-    n_inner: int
     resources: Resources
 
     @classmethod
-    def of(
-        cls, stream: Stream, criterion: NaiveBayes, folds: tuple[int, int], seed: int, resources: Resources
-    ) -> CountedTable:
+    def of(cls, stream: Stream, criterion: NaiveBayes, folds: DealtFolds, resources: Resources) -> CountedTable:
         """Cut columns by MDLP on a sample of the rows, and count."""
         if criterion.scoring != "accuracy":
             raise IncompatibleError("scoring='auroc' ranks all rows of a fold; in chunks use scoring='accuracy'.")
         if not isinstance(criterion.discretizer, MDLPDiscretizer | None):
             raise IncompatibleError("A discretizer of your own needs all rows in memory; in chunks, omit it.")
         like = stream.like
-        sample = RowSample.of_classes(stream.class_counts, _sample_rows(stream, resources), seed)
+        sample = RowSample.of_classes(stream.class_counts, _sample_rows(stream, resources), folds.seed)
         p = like.n_features
         drawn, ranges, missing = collect(stream, lambda: (sample.empty(), Ranges(p), MissingCells(p)), resources)
         bins = Bins.of(like, [_edges(drawn.rows, column) for column in range(p)])
-        counts = collect(stream, partial(FoldCounts, bins, folds[0] * folds[1], seed), resources)
+        counts = collect(stream, partial(FoldCounts, bins, folds), resources)
         varies, seen = ranges.low < ranges.high, (int(missing.counts.sum()), drawn.rows.n_samples)
-        return cls(stream, bins, counts, varies, *seen, float(criterion.alpha), folds[1], resources)
+        return cls(stream, bins, counts, varies, *seen, float(criterion.alpha), resources)
 
     def learn(self, cells: BoolArray) -> tuple[IntArray, IntArray]:
         """Return the tables, below each other, and the prior that the rows of some folds teach."""
@@ -298,7 +295,7 @@ class CountedTable:
         codes = self.bins.n_codes
         start = np.arange(len(trains))[:, None] * codes.sum() + (np.cumsum(codes) - codes)
         tables, prior = np.concatenate([tables for tables, _ in learnt]), np.stack([prior for _, prior in learnt])
-        return BayesRules(self.bins, tables, start.astype(np.int64), prior, judges, self.counts.seed)
+        return BayesRules(self.bins, tables, start.astype(np.int64), prior, judges, self.counts.folds)
 
 
 @dataclass(frozen=True, eq=False)
@@ -310,11 +307,11 @@ class BayesRules:
     start: IntArray
     prior: IntArray
     judges: IntArray
-    seed: int
+    folds: DealtFolds
 
     def lay_out(self, chunk: Problem, part: int, start: int) -> tuple[kernels.Columns, kernels.Judge, IntArray]:
         """Bring rows into the order of those who judge them."""
-        judge = self.judges[row_folds(part, start, chunk.n_samples, len(self.judges), self.seed)]
+        judge = self.judges[self.folds.cells(chunk, part, start)]
         order = np.argsort(judge, kind="stable")[np.count_nonzero(judge < 0) :]
         bounds = np.append(0, np.cumsum(np.bincount(judge[order], minlength=len(self.prior)))).astype(np.int64)
         codes = self.bins.codes(chunk, np.arange(chunk.n_features))[:, order].astype(np.int32)
@@ -383,9 +380,10 @@ class StreamedNaiveBayesScorer(PredictiveScorer):
     def __init__(self, counted: CountedTable, without: int | None = None) -> None:
         self._counted = counted
         cells = np.arange(counted.counts.n_folds)
-        outer, inner = np.divmod(cells, counted.n_inner)
+        n_inner = counted.counts.folds.n_inner
+        outer, inner = np.divmod(cells, n_inner)
         used = np.ones(len(cells), dtype=bool) if without is None else outer != without
-        trains = [used & (inner != fold) for fold in range(counted.n_inner)]
+        trains = [used & (inner != fold) for fold in range(n_inner)]
         self._rules = counted.rules(trains, np.where(used, inner, -1))
         self._whole = float(counted.counts.mass[used].sum())
 

@@ -33,6 +33,8 @@ class FoldedLeastSquaresScorer(PredictiveScorer):
         Ridge for each row of the fit.
     problem : Problem, optional
         The rows with their folds, if they are in memory.
+    forward : bool, default=False
+        Folds are one after the other in time: each but the first is judged by the fit on those before it.
     """
 
     def __init__(
@@ -42,15 +44,16 @@ class FoldedLeastSquaresScorer(PredictiveScorer):
         alpha: float,
         problem: Problem | None = None,
         row_folds: IntArray | None = None,
+        forward: bool = False,
     ) -> None:
         self._sums, self._problem, self._row_folds, self._alpha = sums, problem, row_folds, alpha
         self.system = sums.system(folds)
         self._h = 1 + sums.n_inputs
         parts = self.system.parts
-        self._held = parts
-        self._fit = parts.sum(axis=0) - parts
+        self._held = parts[1:] if forward else parts
+        self._fit = parts[:-1].cumsum(axis=0) if forward else parts.sum(axis=0) - parts
         self._ridge = alpha * self._fit[:, 0, 0]
-        whole = parts.sum(axis=0)
+        whole = self._held.sum(axis=0)
         targets = slice(self._h, None)
         middle = whole[0, targets] / whole[0, 0]
         self._spread = float((np.diag(whole)[targets] - whole[0, 0] * middle**2).sum())
@@ -148,7 +151,7 @@ class FoldedLeastSquaresScorer(PredictiveScorer):
     def coefficients(self, mask: Masks) -> FloatArray:
         """Return what `GramSums.base` is multiplied with to predict, from the fit on all folds: (n_base, n_targets)."""
         columns = with_constant(np.flatnonzero(np.asarray(mask, dtype=bool)[self.owner])[None])[0]
-        return self._prediction(self._held.sum(axis=0), columns)
+        return self._prediction(self.system.parts.sum(axis=0), columns)
 
     def _prediction(self, fit: FloatArray, columns: IntArray) -> FloatArray:
         gram = fit[np.ix_(columns, columns)] + self._alpha * fit[0, 0] * ridge_shape(len(columns))

@@ -32,6 +32,10 @@ MOST_LEVELS = 10_000
 MOST_NUMBERS = 1_000
 WEIGHTS = "Row weights must be finite and not negative, and not all zero."
 """Different numbers of a column of text that are kept in case they turn out to be levels."""
+MOST_GROUPS = 1_000
+"""Groups that are numbered, and dealt out to folds in turn; more are dealt out by their value alone."""
+TIMES = 50_000
+"""Times of rows that are kept, to cut the time into spans of equally many rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +60,14 @@ class Stream:
         How each feature is read.
     target_reader : ColumnReader
         How the target is read.
+    groups : str, optional
+        The column whose rows of one value belong together.
+    time : str, optional
+        The column that says when each row was.
+    group_names : uint64 array, optional
+        What stands for each group, ascending, where they are few.
+    times : array, optional
+        The times of a sample of the rows.
 
     See Also
     --------
@@ -76,6 +88,15 @@ class Stream:
     weights: str | None
     readers: tuple[ColumnReader, ...]
     target_reader: ColumnReader
+    groups: str | None = None
+    time: str | None = None
+    group_names: NDArray[np.uint64] | None = None
+    times: FloatArray | None = None
+
+    @property
+    def n_groups(self) -> int | None:
+        """How many groups there are, where they are few."""
+        return None if self.group_names is None else len(self.group_names)
 
     @property
     def n_parts(self) -> int:
@@ -90,7 +111,7 @@ class Stream:
         Stream
             Small enough to travel.
         """
-        return replace(self, source=Source())
+        return replace(self, source=Source(), times=None)
 
     @property
     def n_features(self) -> int:
@@ -119,8 +140,9 @@ class Stream:
 
     @property
     def columns(self) -> list[str]:
-        """What is read: the features, the target and the weights."""
-        return [*self.like.names, self.target, *([self.weights] if self.weights else [])]
+        """What is read: the features, the target, and what belongs to the rows."""
+        rows = [name for name in (self.weights, self.groups, self.time) if name]
+        return list(dict.fromkeys([*self.like.names, self.target, *rows]))
 
     def problems(self, part: int, frames: Iterator[pl.DataFrame]) -> Iterator[Problem]:
         """Turn frames of a part into problems; the table of one is only there until the next.
@@ -157,9 +179,144 @@ class Stream:
             X=X,
             y=y.astype(np.int64 if self.like.task == "classification" else np.float64),
             sample_weight=weights,
+            groups=None if self.groups is None else self._group_numbers(frame[self.groups]),
+            time=None if self.time is None else moments_of(frame[self.time]),
         )
         problem.__dict__["extremes"] = tuple(ends)
         return problem
+
+    def _group_numbers(self, cells: pl.Series) -> IntArray:
+        """Number groups from 0 where they are few; others keep a number of their own."""
+        keys = group_keys(cells, self.target_reader.text)
+        if self.group_names is None:
+            return (keys >> np.uint64(1)).astype(np.int64)
+        return np.searchsorted(self.group_names, keys)
+
+
+def group_keys(cells: pl.Series, text: bool = False) -> NDArray[np.uint64]:
+    """Return a number for each cell that its value decides, wherever it is computed; equal cells have equal ones.
+
+    Parameters
+    ----------
+    cells : polars.Series
+        The groups of rows, none of them missing.
+    text : bool, default=False
+        They are cells of a text file.
+
+    Returns
+    -------
+    uint64 array
+        They look drawn at random.
+
+    Examples
+    --------
+    >>> keys = group_keys(pl.Series("patient", ["ann", "bob", "ann"]))
+    >>> bool(keys[0] == keys[2] != keys[1])
+    True
+    """
+    cells = blanked(cells) if text else cells
+    missing = cells.null_count() + (int(cells.is_nan().sum()) if cells.dtype.is_float() else 0)
+    if missing:
+        raise InputError(f"{cells.name!r} has no group in {missing:,} rows; every row needs one.")
+    if cells.dtype.is_float():
+        numbers = cells.cast(pl.Float64).to_numpy()
+        whole = (numbers == np.floor(numbers)) & (np.abs(numbers) < 2**53)  # 7 and 7.0 are one group
+        keys = np.where(whole, np.where(whole, numbers, 0.0).astype(np.int64), numbers.view(np.int64))
+    elif cells.dtype.is_integer() or cells.dtype.is_temporal() or cells.dtype == pl.Boolean:
+        keys = cells.to_physical().to_numpy().astype(np.int64)
+    else:
+        import pyarrow as pa
+
+        texts = cells.cast(pl.String).to_arrow().cast(pa.large_string())
+        _, ends, data = texts.buffers()
+        ends = np.frombuffer(ends or b"", np.int64)[texts.offset : texts.offset + len(texts) + 1]
+        keys = _hashed(ends, np.frombuffer(data or b"", np.uint8))
+    return _mixed(keys.view(np.uint64), 7)
+
+
+def _hashed(ends: IntArray, data: NDArray[np.uint8]) -> NDArray[np.uint64]:
+    """Return a number for each text between two ends of its bytes (FNV-1a)."""
+    out = np.full(len(ends) - 1, 0xCBF29CE484222325, dtype=np.uint64)
+    left, at = np.arange(len(out)), ends[:-1]
+    while len(left := left[longer := at < ends[left + 1]]):  # the first byte of all, then the second
+        at = at[longer]
+        out[left] = (out[left] ^ data[at]) * np.uint64(0x100000001B3)
+        at = at + 1
+    return out
+
+
+def _mixed(keys: NDArray[np.uint64], seed: int) -> NDArray[np.uint64]:
+    """Turn numbers into others that look drawn at random (SplitMix64)."""
+    z = keys * np.uint64(0x9E3779B97F4A7C15) + np.uint64(seed)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(z ^ (z >> np.uint64(31)))
+
+
+def moments_of(cells: pl.Series) -> FloatArray:
+    """Return times as numbers in their order: days since 1970 of dates, numbers as they are.
+
+    Parameters
+    ----------
+    cells : polars.Series
+        Numbers, dates, or text of either, none of them missing.
+
+    Returns
+    -------
+    array
+        One number a cell.
+
+    Examples
+    --------
+    >>> moments_of(pl.Series("when", ["1970-01-03", "1970-01-02 12:00:00"])).tolist()
+    [2.0, 1.5]
+    """
+    found = cells
+    if cells.dtype in (pl.String, pl.Categorical, pl.Enum):
+        texts = blanked(cells.cast(pl.String))
+        found = _meant(texts, "number")
+        if found.null_count() > texts.null_count():
+            found = _meant(texts, "date")
+    elif cells.dtype in (pl.Date, pl.Datetime):
+        found = cells.cast(pl.Datetime("us")).dt.timestamp("us") / 86_400e6
+    times = found.to_physical().cast(pl.Float64, strict=False).fill_null(float("nan")).to_numpy()
+    if not np.isfinite(times).all():
+        row = cells[int(np.argmin(np.isfinite(times)))]
+        what = "no time in some row" if row is None else f"{str(row)!r} for a time"
+        raise InputError(f"{cells.name!r} has {what}; every row needs a number or a date (2024-01-31).")
+    return np.asarray(times, dtype=np.float64)
+
+
+class _RowSurvey(PartWork):
+    """What one pass over the columns of groups and time leaves: groups where they are few, and a sample of times."""
+
+    n_rows = 1 << 17
+
+    def __init__(self, groups: str | None, time: str | None, text: bool) -> None:
+        self._groups, self._time, self._text = groups, time, text
+        self.columns = [name for name in dict.fromkeys([groups, time]) if name is not None]
+
+    def read(self, part: int, frames: Iterator[pl.DataFrame]) -> tuple[NDArray[Any], NDArray[Any], FloatArray]:
+        """Look at one part."""
+        found = np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.uint64), np.empty(0)
+        start = part << 40
+        for frame in frames:
+            groups, keys, times = np.empty(0, dtype=np.uint64), *found[1:]
+            if self._groups is not None:
+                groups = group_keys(frame[self._groups], self._text)
+            if self._time is not None:
+                times = moments_of(frame[self._time])
+                keys = _mixed(np.arange(start, start + len(times), dtype=np.uint64), 5)
+                start += len(times)
+            found = self.merge(found, (groups, keys, times))
+        return found
+
+    def merge(self, into: Any, other: Any) -> Any:
+        """Keep the groups, and the times with the smallest keys."""
+        groups = np.union1d(into[0], other[0])[: MOST_GROUPS + 1]
+        keys, times = (np.concatenate(pair) for pair in zip(into[1:], other[1:], strict=True))
+        kept = np.argsort(keys, kind="stable")[:TIMES]
+        return groups, keys[kept], times[kept]
 
 
 class _WeightSums(PartWork):
@@ -187,12 +344,13 @@ class _WeightSums(PartWork):
 
 
 @dataclass
-class _OfWeight(PartWork):
-    """Other work, on rows of a weight above 0, whose weights are relative to their mean."""
+class _OfRows(PartWork):
+    """Other work, on some of the rows: those of a weight above 0, relative to the mean; or those with a target."""
 
     work: PartWork
     column: str
-    mean: float
+    mean: float | None
+    text: bool
 
     def __post_init__(self) -> None:
         self.columns, self.n_rows = list(dict.fromkeys([*self.work.columns, self.column])), self.work.n_rows
@@ -202,9 +360,13 @@ class _OfWeight(PartWork):
         return self.work.read(part, self.kept(frames, self.work.columns))
 
     def kept(self, frames: Iterator[pl.DataFrame], columns: Sequence[str]) -> Iterator[pl.DataFrame]:
-        """Leave out rows of weight 0."""
+        """Leave out the other rows."""
         for frame in frames:
-            weights = _weights_of(frame[self.column])
+            cells = frame[self.column]
+            if self.mean is None:
+                yield frame.filter(~_missing(cells, self.text)).select(columns)
+                continue
+            weights = _weights_of(cells)
             relative = pl.Series(self.column, weights / self.mean)
             yield frame.with_columns(relative).filter(pl.Series(weights > 0.0)).select(columns)
 
@@ -217,37 +379,69 @@ class _OfWeight(PartWork):
         return self.work.finish(result)
 
 
-class WeightedSource(Source):
-    """The rows of a source that have a weight above 0; weights are relative to their mean, as in memory.
+class _MissingSums(PartWork):
+    """Count rows, and those without a target."""
+
+    n_rows = 1 << 18
+
+    def __init__(self, column: str, text: bool) -> None:
+        self.columns, self._text = [column], text
+
+    def read(self, part: int, frames: Iterator[pl.DataFrame]) -> tuple[int, int]:
+        """Look at the target of one part."""
+        found = (0, 0)
+        for frame in frames:
+            found = self.merge(found, (frame.height, int(_missing(frame[self.columns[0]], self._text).sum())))
+        return found
+
+    def merge(self, into: Any, other: Any) -> Any:
+        """Return what both parts have together."""
+        return into[0] + other[0], into[1] + other[1]
+
+
+def _missing(cells: pl.Series, text: bool) -> pl.Series:
+    cells = blanked(cells) if text else cells
+    return cells.is_null() | cells.is_nan() if cells.dtype.is_float() else cells.is_null()
+
+
+class SomeRows(Source):
+    """The rows of a source that have a target, or a weight above 0; weights are relative to their mean, as in memory.
 
     Attributes
     ----------
     n_dropped, n_rows : int
-        Rows of weight 0, and all rows.
+        The other rows, and all rows.
     equal : bool
-        The others have the same weight, which is the same as none.
+        All have the same weight, which is the same as none.
     """
 
-    def __init__(self, inner: Source, column: str) -> None:
+    def __init__(self, inner: Source, column: str, *, weights: bool) -> None:
         if column not in inner.columns:
             raise InputError(f"{inner.name} has no column {column!r} for the row weights.")
         self._inner, self._column = inner, column
         self.name, self.is_text, self.travels = inner.name, inner.is_text, inner.travels
         self.columns, self.n_parts = inner.columns, inner.n_parts
+        self.equal = True
+        self._mean: float | None = None
+        if not weights:
+            self.n_rows, self.n_dropped = inner.reduce(_MissingSums(column, inner.is_text), Resources())
+            return
         self.n_rows, n_kept, total, low, high = inner.reduce(_WeightSums(column), Resources())
         if self.n_rows and not n_kept:
             raise InputError(WEIGHTS)
         self.n_dropped, self.equal, self._mean = self.n_rows - n_kept, bool(low == high), total / max(n_kept, 1)
 
+    def _of(self, work: PartWork) -> _OfRows:
+        return _OfRows(work, self._column, self._mean, self.is_text)
+
     def batches(self, part: int, columns: Sequence[str], n_rows: int) -> Iterator[pl.DataFrame]:
-        """Read some columns of a part in chunks, without rows of weight 0."""
+        """Read some columns of a part in chunks, without the other rows."""
         asked = list(dict.fromkeys([*columns, self._column]))
-        filtering = _OfWeight(_WeightSums(self._column), self._column, self._mean)
-        return filtering.kept(self._inner.batches(part, asked, n_rows), columns)
+        return self._of(_WeightSums(self._column)).kept(self._inner.batches(part, asked, n_rows), columns)
 
     def reduce(self, work: PartWork, resources: Resources, parts: Sequence[int] | None = None) -> Any:
-        """Work on parts where they lie, without rows of weight 0."""
-        return self._inner.reduce(_OfWeight(work, self._column, self._mean), resources, parts)
+        """Work on parts where they lie, without the other rows."""
+        return self._inner.reduce(self._of(work), resources, parts)
 
 
 def _weights_of(cells: pl.Series) -> FloatArray:
@@ -316,6 +510,9 @@ def open_stream(
     numeric: Iterable[str | int] = (),
     exclude: Iterable[str | int] = (),
     weights: str | None = None,
+    groups: str | None = None,
+    time: str | None = None,
+    skip_rows_without_target: bool = False,
 ) -> Stream:
     """Open a table to be read in chunks: kinds, levels and classes come from one pass over whatever decides them.
 
@@ -333,6 +530,11 @@ def open_stream(
         Columns that are not read at all.
     weights : str, optional
         The column that says how much each row counts; it is no feature then.
+    groups, time : str, optional
+        The columns whose rows of one value are never on both sides of a split, and that say when each row was: training
+        rows are earlier than those held out. They are no features then.
+    skip_rows_without_target : bool, default=False
+        Leave rows out whose target is missing, instead of refusing them.
 
     Returns
     -------
@@ -348,15 +550,24 @@ def open_stream(
     [[[1.0, 0.0], [2.0, 1.0], [4.0, 0.0]]]
     """
     source, notes = open_source(data), []
+    names = list(source.columns)
+    label = names[find_target(target, names, source.name)]
+    if skip_rows_without_target:
+        source = SomeRows(source, label, weights=False)
+        if source.n_dropped:
+            notes.append(f"{source.n_dropped:,} of {source.n_rows:,} rows have no target; they were left out.")
+    equal = False
     if weights is not None:
-        source = WeightedSource(source, weights)
+        source = SomeRows(source, weights, weights=True)
+        equal = source.equal
         if source.n_dropped:
             notes.append(
                 f"{source.n_dropped} of {source.n_rows} rows have weight 0; they were left out before anything else."
             )
-    names = list(source.columns)
-    label = names[find_target(target, names, source.name)]
-    left_out = {names[column_number(column, names, "exclude")] for column in exclude} | {label, weights}
+    for what, named in (("groups", groups), ("time", time)):
+        if named is not None and named not in names:
+            raise InputError(f"{source.name} has no column {named!r} for {what}; {nearest(named, names)}")
+    left_out = {names[column_number(column, names, "exclude")] for column in exclude} | {label, weights, groups, time}
     features = [name for name in names if name not in left_out]
     if not features:
         raise InputError(f"{source.name} has only the target column {label!r}; there is nothing to select.")
@@ -379,12 +590,16 @@ def open_stream(
         },
         notes=(*notes, *survey.notes),
     )
-    weights = None if isinstance(source, WeightedSource) and source.equal else weights
-    stream = Stream(source, label, like, survey.n_seen, counts, weights, readers, target_reader)
+    weights = None if equal else weights
+    stream = Stream(source, label, like, survey.n_seen, counts, weights, readers, target_reader, groups, time)
+    if groups is not None or time is not None:
+        known, _, times = source.reduce(_RowSurvey(groups, time, source.is_text), Resources(effective_n_jobs(None)))
+        few = groups is not None and len(known) <= MOST_GROUPS
+        stream = replace(stream, group_names=known if few else None, times=times)
     n_rows = int(np.clip(HEAD_CELLS // len(features), 256, 20_000))
     first = (source.reduce(_Head(stream.sent(), n_rows), Resources(), [part]) for part in range(stream.n_parts))
     kept = next(own for own in first if own is not None)  # the survey found rows
-    return replace(stream, like=replace(kept, sample_weight=None))
+    return replace(stream, like=replace(kept, sample_weight=None, groups=None, time=None))
 
 
 class _Head(PartWork):
@@ -570,8 +785,8 @@ class _Survey(PartWork):
         name, kind, text = self._target, self._types[self._target], self._is_text
         if self._missing_target:
             raise InputError(
-                f"The target {name!r} is missing in {self._missing_target:,} rows; fill these cells "
-                "or leave the rows out."
+                f"The target {name!r} is missing in {self._missing_target:,} rows; fill these cells, "
+                "or leave the rows out (--skip-rows-without-target)."
             )
         if not self.n_seen:
             raise InputError(f"{self._source_name} has columns but no rows.")

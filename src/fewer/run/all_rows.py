@@ -14,6 +14,7 @@ from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from fewer.contracts import Resources, SearchSpace
 from fewer.criteria.folded_least_squares import FoldedLeastSquaresScorer
@@ -21,7 +22,7 @@ from fewer.io import Source, Stream
 from fewer.kernels.statistics import gather_scaled
 from fewer.problem import BoolArray, FloatArray, IntArray, Kind, Problem
 from fewer.selectors.auto import MARGIN
-from fewer.statistics import GramSums, RowSample, Statistics, collect, row_folds
+from fewer.statistics import DealtFolds, GramSums, RowSample, Statistics, collect
 from fewer.statistics.encoding import drawn_means
 from fewer.validate import ConfidenceInterval, fold_interval
 
@@ -31,6 +32,9 @@ CLIPPED = 4.0
 MOST_PRODUCTS, SURE = 40, 5.0
 """Products that join the fit at most, and the standard errors by which each must differ from zero."""
 RIDGE = 1e-7
+ROW_FIELDS = ("y", "sample_weight", "groups", "time")
+GROUP_CELLS = 500
+"""Sums of groups that a fold keeps where groups are many: some groups together count as one."""
 BLOCK_ROWS = 8192
 """Rows whose inputs are there at a time: they fit into the cache, and beside the table into little memory."""
 LARGEST = 40
@@ -168,9 +172,10 @@ class Terms:
         Problem
             All columns are numbers.
         """
-        X, w = self.inputs(rows.X, chosen), rows.sample_weight
+        X = self.inputs(rows.X, chosen)
         if chosen is not None:
-            rows = replace(rows, y=rows.y[chosen], sample_weight=None if w is None else w[chosen])
+            about = {name: own[chosen] for name in ROW_FIELDS if (own := vars(rows)[name]) is not None}
+            rows = replace(rows, **about)
         names = tuple(map(str, range(X.shape[1])))
         kinds: list[Kind] = ["numeric"] * len(names)
         return replace(rows, X=X, names=names, kinds=tuple(kinds), levels={})
@@ -207,12 +212,15 @@ class OtherRows:
         What rows become.
     shares : array of shape (n_classes,), optional
         By what each class's rows are weighted.
+    before : DealtFolds, optional
+        Only rows are read that are earlier than all that are held out.
     """
 
     stream: Stream
     sample: RowSample
     terms: Terms
     shares: FloatArray | None = None
+    before: DealtFolds | None = None
 
     @property
     def source(self) -> Source:
@@ -256,7 +264,10 @@ class OtherRows:
         """
         start = 0
         for chunk in self.stream.problems(part, frames):
-            others = np.flatnonzero(~self.sample.holds(chunk, part, start))
+            wanted = ~self.sample.holds(chunk, part, start)
+            if self.before is not None:
+                wanted &= self.before.judges(self.before.cells(chunk, part, start)) < 0
+            others = np.flatnonzero(wanted)
             start += chunk.n_samples
             for low in range(0, len(others), BLOCK_ROWS):
                 yield self.weighted(self.terms.problem(chunk, others[low : low + BLOCK_ROWS]))
@@ -369,6 +380,11 @@ def eliminated(products: FloatArray, n_inputs: int, units: Sequence[IntArray]) -
     return order
 
 
+def group_cells(stream: Stream) -> int:
+    """Return how many groups of rows are told apart where scores are summed: all, or many together."""
+    return 0 if stream.groups is None else stream.n_groups or GROUP_CELLS
+
+
 class FoldRule(ABC):
     """What predicts one held-out fold."""
 
@@ -417,23 +433,40 @@ class LinearRule(FoldRule):
 class HeldoutSums(Statistics):
     """How well each fold's rows are predicted by the rule that was found without them.
 
+    Parameters
+    ----------
+    rules : sequence of FoldRule
+        One for each fold that is held out.
+    n_subsets : int
+        How many subsets they grade.
+    folds : DealtFolds
+        Who is held out.
+    n_groups : int, default=0
+        Groups of the rows, if there are any; more than these are put together.
+
     Attributes
     ----------
     sums : array of shape (n_folds, 2 n_subsets - 1, 4)
         For each subset, and the difference of each but the last from the last: the weighted sum of the rows' grades;
         and of squared weights, of these times grades and times squared grades.
+    groups : array of shape (n_folds, n_groups, 2 n_subsets)
+        The first of these for each group, and last the sum of weights.
+    n_before : int
+        Rows that are earlier than all that are held out.
     """
 
-    def __init__(self, rules: Sequence[FoldRule], n_subsets: int, n_inner: int, seed: int) -> None:
-        self._rules, self._n_inner, self._seed = rules, n_inner, seed
+    def __init__(self, rules: Sequence[FoldRule], n_subsets: int, folds: DealtFolds, n_groups: int = 0) -> None:
+        self._rules, self._folds = rules, folds
         self.mass = np.zeros(len(rules))
         self.rows = np.zeros(len(rules), dtype=np.int64)
         self.sums = np.zeros((len(rules), 2 * n_subsets - 1, 4))
+        self.groups = np.zeros((len(rules), n_groups, 2 * n_subsets))
+        self.n_before = 0
 
     def add(self, chunk: Problem, part: int = 0, start: int = 0) -> None:
         """Add rows."""
-        cells = row_folds(part, start, chunk.n_samples, len(self._rules) * self._n_inner, self._seed)
-        outer = cells // self._n_inner
+        outer = self._folds.judges(self._folds.cells(chunk, part, start))
+        self.n_before += int((outer < 0).sum())
         for fold, rule in enumerate(self._rules):
             rows = chunk.take(np.flatnonzero(outer == fold))
             w = rows.row_weights
@@ -442,12 +475,18 @@ class HeldoutSums(Statistics):
             self.rows[fold] += rows.n_samples
             v = np.hstack([grades, grades[:, :-1] - grades[:, -1:]])
             self.sums[fold] += np.stack([w @ v, np.full(v.shape[1], w @ w), w**2 @ v, w**2 @ v**2], axis=1)
+            if (n_groups := self.groups.shape[1]) and rows.groups is not None:
+                places = rows.groups % n_groups, np.arange(len(w))
+                members = sparse.csr_array((w, places), shape=(n_groups, len(w)))
+                self.groups[fold] += members @ np.column_stack([v, np.ones(len(w))])
 
     def merge(self, other: HeldoutSums) -> None:
         """Add what another one has summed over other rows."""
         self.mass += other.mass
         self.rows += other.rows
         self.sums += other.sums
+        self.groups += other.groups
+        self.n_before += other.n_before
 
     def interval(self, place: int, is_share: bool) -> ConfidenceInterval:
         """Return the mean over the folds, with its interval, of a subset or, after these, of a difference.
@@ -468,14 +507,20 @@ class HeldoutSums(Statistics):
         mean = total / self.mass
         lone = 1.0 - square / self.mass**2
         variance = (second - 2.0 * mean * first + mean**2 * square) / self.mass**2 / lone
-        n_rows = int(self.rows.sum())
+        n_rows = n_units = int(self.rows.sum())
+        if self.groups.shape[1]:  # rows of one group are alike: each group is one draw
+            own, weight = self.groups[:, :, place], self.groups[:, :, -1]
+            n_groups = (weight > 0.0).sum(axis=1)
+            squares = ((own - mean[:, None] * weight) ** 2).sum(axis=1) / self.mass**2
+            variance, n_units = squares * n_groups / np.maximum(n_groups - 1, 1), int(n_groups.sum())
+        trained = self.n_before + np.cumsum(self.rows) - self.rows if self._folds.forward else n_rows - self.rows
         found = fold_interval(
             mean.tolist(),
             np.maximum(variance, 0.0).tolist(),
             sizes=self.mass.tolist(),
-            correlation=float(np.mean(self.rows / (n_rows - self.rows))),
-            degrees_of_freedom=n_rows - len(mean),
-            resolution=1.5 / n_rows if is_share else 0.0,
+            correlation=float(np.mean(self.rows / trained)),
+            degrees_of_freedom=n_units - len(mean),
+            resolution=1.5 / n_units if is_share else 0.0,
         )
         return found.within(0.0, 1.0) if is_share and 2 * place < self.sums.shape[1] else found
 
@@ -502,8 +547,8 @@ class EliminationOrder:
     left: list[int]
 
     @classmethod
-    def of(cls, gram: GramSums, terms: Terms, space: SearchSpace, without: int | None) -> EliminationOrder:
-        """Eliminate on the rows outside a fold, or on all.
+    def of(cls, gram: GramSums, terms: Terms, space: SearchSpace, used: IntArray) -> EliminationOrder:
+        """Eliminate on the rows that train a fold, or on all.
 
         Parameters
         ----------
@@ -513,14 +558,13 @@ class EliminationOrder:
             The inputs.
         space : SearchSpace
             What may be chosen.
-        without : int or None
-            The fold that is left out.
+        used : int array
+            The folds of these rows.
 
         Returns
         -------
         EliminationOrder
         """
-        used = np.array([fold for fold in range(gram.n_folds) if fold != without])
         scorer = FoldedLeastSquaresScorer(gram, [used], RIDGE)
         units = [terms.of_features(unit) for unit in space.units]
         left = eliminated(scorer.system.parts.sum(axis=0), gram.n_inputs, units)
@@ -612,26 +656,31 @@ class AllRows:
         AllRows
         """
         rows, light = sample.rows, sample.outline()
+        deal = DealtFolds.of(stream, N_FOLDS, 1, seed)
+        early = deal if deal.forward else None
+        if early is not None:  # what is later decides nothing about inputs
+            rows = rows.take(deal.judges(deal.cells(rows, 0, 0)) < 0)
         terms = Terms.of(rows, np.concatenate([np.flatnonzero(space.base), *space.units]))
         counts = stream.class_counts
         shares = counts.sum() / (len(counts) * np.maximum(counts, 1.0)) if balanced else None
-        others = OtherRows(stream, light, terms, shares)
+        others = OtherRows(stream, light, terms, shares, early)
         like = others.weighted(terms.problem(rows))
         root = np.sqrt(like.row_weights)[:, None]
         plain = np.column_stack([np.ones(len(like.X)), like.X])
         fit = np.linalg.lstsq(plain * root, memberships(rows) * root)[0]
         pairs = collect(others, partial(ProductSums, fit), resources).strongest()
         terms = replace(terms, pairs=pairs)
-        others = replace(others, terms=terms)
+        others = replace(others, terms=terms, before=None)
         like = others.weighted(terms.problem(rows))
-        gram = collect(others, partial(GramSums, like, N_FOLDS, seed), resources)
-        whole, *folds = (EliminationOrder.of(gram, terms, space, without) for without in (None, *range(N_FOLDS)))
+        gram = collect(others, partial(GramSums, like, deal.n_cells, seed, deal), resources)
+        used = [deal.trains(without) for without in (None, *range(len(deal.held)))]
+        whole, *folds = (EliminationOrder.of(gram, terms, space, own) for own in used)
         n_units = len(space.units)
         sizes = [*range(0 if space.base.any() else 1, min(n_units, LARGEST)), n_units]
         products = whole.scorer.system.parts.sum(axis=0)
         spread = float(products[-1, -1] / products[0, 0]) or 1.0
         rules = [LinearRule.of(gram, one.scorer, [one.mask(size) for size in sizes], spread) for one in folds]
-        sums = collect(others, partial(HeldoutSums, rules, len(sizes), 1, seed), resources)
+        sums = collect(others, partial(HeldoutSums, rules, len(sizes), deal, group_cells(stream)), resources)
         named = [(int(terms.owner[i]), int(terms.owner[j])) for i, j in pairs.tolist()]
         return cls(whole, folds, sizes, sums, named, rows.task == "classification")
 

@@ -227,9 +227,7 @@ def _refuse_unnamed(X: Any, y: Any, rows: dict[str, Any]) -> None:
 
 def _open_rows(X: Any, y: str, task: Task | None, rows: dict[str, Any]) -> Stream:
     """Open a table to be read in chunks."""
-    if given := [key for key in ("groups", "time") if rows[key] is not None]:
-        raise InputError(f"{given[0]} needs the rows in memory, and the table is read in chunks; give a data frame.")
-    return open_stream(X, y, task=task, weights=rows["sample_weight"])
+    return open_stream(X, y, task=task, weights=rows["sample_weight"], groups=rows["groups"], time=rows["time"])
 
 
 def _compared_rows(X: Any, y: Any, task: Task | None, rows: dict[str, Any], seed: int) -> Problem:

@@ -20,14 +20,15 @@ from fewer.criteria._naive_bayes import BayesRules, CountedTable, StreamedNaiveB
 from fewer.criteria.folded_least_squares import FoldedLeastSquaresScorer
 from fewer.errors import InputError
 from fewer.evaluate import Evidence, each_part, redundancy
+from fewer.files import to_json, write_atomically
 from fewer.io import Stream, open_stream, refuse_constant
 from fewer.io.memory import available_memory
 from fewer.models.rann import one_blas_thread
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 from fewer.rankers import FTest
 from fewer.rankers._streamed import rank_stream
-from fewer.run.all_rows import AllRows, FoldRule, HeldoutSums, LinearRule
-from fewer.run.folder import RUN
+from fewer.run.all_rows import AllRows, FoldRule, HeldoutSums, LinearRule, group_cells
+from fewer.run.folder import RESULT, RUN, RunFolder
 from fewer.run.planning import AUTO_ROWS, Plan, make_plan, prepare_rows, thin
 from fewer.run.request import Request
 from fewer.run.running import MAX_REDUNDANCY, components_of, curve_of, open_folder, run_plan, versions
@@ -35,7 +36,7 @@ from fewer.run.selection import Selection, TableGlance, frequencies, glance_of, 
 from fewer.selectors import SubsetSelector
 from fewer.selectors._base import lay_out_space
 from fewer.selectors.auto import MARGIN, AutoSelector, Metric
-from fewer.statistics import GramSums, MissingCells, RowSample, collect
+from fewer.statistics import DealtFolds, GramSums, MissingCells, RowSample, collect
 from fewer.text import score_text
 from fewer.validate import ConfidenceInterval
 
@@ -49,6 +50,8 @@ UNSCREENED = 200
 SUMMED = {"accuracy", "balanced_accuracy", "r2"}
 FEWEST_LEFT = 1_000
 """Rows of each class outside the sample from which on they are asked."""
+ONE_IN, FEWEST_GROUPS = 5, 50
+"""Of so many groups one is kept for the sample, where there are at least so many; all others then ask new groups."""
 LEAST_OF_A_CLASS = 20
 """Rows of a rare class that a sample keeps, so that folds of it have some."""
 
@@ -135,7 +138,7 @@ def draw_sample(stream: Stream, n_rows: int, seed: int, resources: Resources) ->
     >>> draw_sample(stream, 50, 0, Resources()).n_samples
     40
     """
-    rows = _drawn(stream, n_rows, seed, resources)[0].rows
+    rows = _numbered(_drawn(stream, n_rows, seed, resources)[0].rows)
     if rows.n_samples == stream.n_samples:
         return rows
     note = (
@@ -145,12 +148,23 @@ def draw_sample(stream: Stream, n_rows: int, seed: int, resources: Resources) ->
     return rows.noted(note)
 
 
-def _drawn(stream: Stream, n_rows: int, seed: int, resources: Resources) -> tuple[RowSample, int]:
+def _numbered(rows: Problem) -> Problem:
+    """Number groups and times of a sample from 0, as those of a table in memory are."""
+    found = {name: vars(rows)[name] for name in ("groups", "time")}
+    codes: dict[str, Any] = {
+        name: np.unique(own, return_inverse=True)[1] for name, own in found.items() if own is not None
+    }
+    return replace(rows, **codes)
+
+
+def _drawn(
+    stream: Stream, n_rows: int, seed: int, resources: Resources, reserve: DealtFolds | None = None
+) -> tuple[RowSample, int]:
     """Draw a stratified sample while reading, and count the missing cells."""
     most = int(available_memory() // 2 // (32 * max(stream.n_features, 1)))
     n_rows = min(n_rows, max(most, 100))
     quota = RowSample.of_classes(stream.class_counts, n_rows, seed, LEAST_OF_A_CLASS).quota
-    empty, p = RowSample(quota, seed), stream.n_features
+    empty, p = RowSample(quota, seed, reserve), stream.n_features
     drawn, missing = collect(stream, lambda: (empty.empty(), MissingCells(p)), resources)
     refuse_constant(drawn.rows.constant)
     return drawn, int(missing.counts.sum())
@@ -192,7 +206,7 @@ def select(
     command : str
         What was typed.
     resume_dir : path, optional
-        A folder in which a run on a sample is kept; see `fewer.select`.
+        A folder in which the run is kept; see `fewer.select`.
     **choices
         As in `fewer.select`: `criterion`, `search`, `control`, `n_features_to_select`, `include`, …
 
@@ -230,41 +244,60 @@ def select_stream(
     command : str
         What was typed.
     resume_dir : path, optional
-        A folder in which a run on a sample is kept.
+        A folder in which the run is kept.
 
     Returns
     -------
     Selection
         What was selected, and whether it helped.
     """
-    began, cv, seed = time.perf_counter(), asked.cv, asked.seed
+    began = time.perf_counter()
     plan = replace(make_plan(stream.like, asked, budget=None), command=command)
     selector = plan.selector
     criterion = selector._criterion() if isinstance(selector, SubsetSelector) else None
     if not isinstance(criterion, LeastSquares | NaiveBayes):
         return _on_sample(stream, asked, resources, command, resume_dir)
     assert isinstance(selector, SubsetSelector)
-    _refuse_whole_rows(criterion, selector, asked, resume_dir)
+    _refuse_whole_rows(stream, criterion, selector, asked)
+    folder = None if resume_dir is None else _folder(resume_dir, plan, stream.like)
+    try:
+        answer = _on_sums(stream, plan, criterion, resources)
+        answer = replace(answer, seconds=round(time.perf_counter() - began, 3))
+        if folder is not None:
+            folder.write(RESULT, answer.to_dict())
+        return answer
+    finally:
+        if folder is not None:
+            folder.close()
+
+
+def _on_sums(stream: Stream, plan: Plan, criterion: LeastSquares | NaiveBayes, resources: Resources) -> Selection:
+    """Select by sums over all rows."""
+    selector, cv, seed = plan.selector, plan.request.cv, plan.request.seed
+    assert isinstance(selector, SubsetSelector)
     with one_blas_thread():
-        work = _SearchPlan(stream.sent(), selector, max(cv, 1), int(criterion.cv), seed)
+        work = _SearchPlan(stream.sent(), selector, DealtFolds.of(stream, max(cv, 1), int(criterion.cv), seed))
         found: _Searched
         if isinstance(criterion, LeastSquares):
-            make = partial(GramSums, stream.like, work.n_outer * work.n_inner, seed)
-            found = collect(stream, make, resources, partial(_search_gram, work, cv))
+            make = partial(GramSums, stream.like, work.folds.n_cells, seed, work.folds)
+            found = collect(stream, make, resources, partial(_search_gram, work, cv > 0))
         else:
-            counted = CountedTable.of(stream, criterion, (work.n_outer, work.n_inner), seed, resources)
-            found = _CountedSearches(work, counted).run(cv)
+            counted = CountedTable.of(stream, criterion, work.folds, resources)
+            found = _CountedSearches(work, counted).run(cv > 0)
         outcome = found.judged(stream, work, resources) if cv else None
         shown = _evidence(stream, found, selector, seed, resources)
-    return replace(
-        _describe(stream, plan, found, outcome), evidence=shown, seconds=round(time.perf_counter() - began, 3)
-    )
+    return replace(_describe(stream, plan, found, outcome), evidence=shown)
 
 
 def _refuse_whole_rows(
-    criterion: LeastSquares | NaiveBayes, selector: SubsetSelector, asked: Request, folder: Any
+    stream: Stream, criterion: LeastSquares | NaiveBayes, selector: SubsetSelector, asked: Request
 ) -> None:
     """Refuse what sums over rows cannot answer."""
+    if stream.time is not None and (stream.groups is not None or isinstance(criterion, NaiveBayes)):
+        what = "groups and time together" if stream.groups is not None else "time"
+        raise IncompatibleError(
+            f"{type(criterion).__name__} cannot use {what} on a table in chunks: use auto, which can, or omit time."
+        )
     if isinstance(criterion.cv, str):
         raise IncompatibleError(
             "Leaving one row out needs every row again, and the table is read in chunks: give folds, "
@@ -279,7 +312,7 @@ def _refuse_whole_rows(
             f"{type(selector._control()).__name__} needs subsets of the rows, but the table is read in chunks: omit "
             "the control."
         )
-    given = {name: getattr(asked, name) for name in ("scoring", "estimator", "budget")} | {"resume_dir": folder}
+    given = {name: getattr(asked, name) for name in ("scoring", "estimator", "budget")}
     given |= {"rare": None if asked.rare == "refuse" else asked.rare, "planted": asked.planted or None}
     if others := [name for name, value in given.items() if value is not None]:
         raise IncompatibleError(
@@ -298,8 +331,10 @@ def _on_sample(
     began = time.perf_counter()
     most = max(stream.n_samples // 4, AUTO_ROWS - len(stream.class_counts), AUTO_ROWS // 2)
     most = min(most, ROUNDS[-1] if asked.budget is None else MOST_COMPARED)
-    sample, n_missing = _drawn(stream, most, asked.seed, resources)
-    raced, rows = _race(sample.rows, asked, command, folder)
+    enough = stream.groups is not None and (stream.n_groups or FEWEST_GROUPS) >= FEWEST_GROUPS
+    reserve = DealtFolds.of(stream, ONE_IN, 1, asked.seed + 1) if enough and stream.time is None else None
+    sample, n_missing = _drawn(stream, most, asked.seed, resources, reserve)
+    raced, rows = _race(_numbered(sample.rows), asked, command, folder)
     if sample.rows.n_samples == stream.n_samples:
         return raced
     about = f"auto compared models on a sample of {rows.n_samples:,} of the {stream.n_samples:,} rows"
@@ -310,7 +345,7 @@ def _on_sample(
     answer = _Whole(found, stream, rows, raced, asked, about, n_missing).answer()
     answer = replace(answer, seconds=round(time.perf_counter() - began, 3))
     if folder is not None:
-        (Path(folder) / "result.json").write_text(answer.to_json())
+        write_atomically(Path(folder) / RESULT, to_json(answer.to_dict()))
     return answer
 
 
@@ -334,11 +369,16 @@ def _race(sample: Problem, asked: Request, command: str, folder: Path | str | No
 def _run(rows: Problem, plan: Plan, folder: Path | str | None) -> Selection:
     if folder is None:
         return run_plan(plan, rows)
-    kept = open_folder(folder, plan, rows, resume=(Path(folder) / RUN).exists())
+    kept = _folder(folder, plan, rows)
     try:
         return run_plan(plan, rows, folder=kept)
     finally:
         kept.close()
+
+
+def _folder(path: Path | str, plan: Plan, rows: Problem) -> RunFolder:
+    """Open the folder of a run; if one is there, it goes on."""
+    return open_folder(path, plan, rows, resume=(Path(path) / RUN).exists())
 
 
 def _unasked(stream: Stream, sample: RowSample, raced: Selection, asked: Request) -> str:
@@ -347,6 +387,10 @@ def _unasked(stream: Stream, sample: RowSample, raced: Selection, asked: Request
         return "the model that you named needs rows in memory"
     if Metric.of(sample.rows, asked.scoring).scoring not in SUMMED:
         return f"{raced.score_name} is no sum over rows, so the others were not asked"
+    if stream.groups is not None and stream.time is not None:
+        return "rows of groups in time are compared in memory alone"
+    if stream.groups is not None and sample.reserve is None:
+        return f"the {stream.n_groups} groups are too few to keep some for the others"
     if (stream.class_counts - sample.quota).min() < FEWEST_LEFT:
         return "too few others are left to ask"
     return ""
@@ -410,6 +454,10 @@ class _Whole:
     def _noted(self, note: str) -> Selection:
         return replace(self.raced, warnings=[*self.raced.warnings, note])
 
+    @property
+    def _by(self) -> str:
+        return "row" if self.stream.groups is None else "group"
+
     def _nothing(self) -> float:
         """Return the score of knowing nothing."""
         counts = self.stream.class_counts
@@ -443,7 +491,11 @@ class _Whole:
         measured: dict[str, Any] = {}
         if self.asked.cv:
             numbers = numbers_of(outcome.chosen, outcome.difference, len(outcome.masks))
-            measured["heldout"] = numbers | {"baseline": self._nothing(), "in_points": self.found.is_share, "by": "row"}
+            measured["heldout"] = numbers | {
+                "baseline": self._nothing(),
+                "in_points": self.found.is_share,
+                "by": self._by,
+            }
             measured["score_heldout"] = outcome.chosen.estimate
             measured["score_heldout_all_features"] = outcome.everyone.estimate
         return replace(
@@ -522,9 +574,7 @@ class _SearchPlan:
 
     stream: Stream
     selector: SubsetSelector
-    n_outer: int
-    n_inner: int
-    seed: int
+    folds: DealtFolds
 
 
 @dataclass(frozen=True, eq=False)
@@ -541,14 +591,14 @@ class _Searched:
     def judged(self, stream: Stream, work: _SearchPlan, resources: Resources) -> _Outcome:
         """Let one more pass judge each outer fold by the selection without it."""
         masks, rules = map(list, zip(*self.folds, strict=True))
-        make = partial(HeldoutSums, rules, 2, work.n_inner, work.seed)
+        make = partial(HeldoutSums, rules, 2, work.folds, group_cells(stream))
         return _Outcome.of(collect(stream, make, resources), masks, stream.like.task == "classification")
 
 
-def _search_gram(work: _SearchPlan, n_folds: int, sums: GramSums) -> _Searched:
+def _search_gram(work: _SearchPlan, judged: bool, sums: GramSums) -> _Searched:
     """Search where the sums lie: they are too large to travel."""
     with one_blas_thread():
-        return _GramSearches(work, sums).run(n_folds)
+        return _GramSearches(work, sums).run(judged)
 
 
 @dataclass(frozen=True, eq=False)
@@ -584,13 +634,15 @@ class _Searches(ABC):
         """Where columns were cut."""
         return {}
 
-    def run(self, n_folds: int) -> _Searched:
-        """Search."""
+    def run(self, judged: bool) -> _Searched:
+        """Search on all rows and, where these are judged, on those that train each held-out fold."""
         scorer = self.scorer(None)
         fitted = self.fit_to(scorer, None)
         chosen = np.flatnonzero(fitted.support_)[:, None]
         without = scorer.flips(fitted.support_, list(chosen), np.zeros(len(chosen), dtype=bool))
-        folds = each_part(_without_fold, [(fold,) for fold in range(n_folds)], Resources(), shared=self)
+        folds = each_part(
+            _without_fold, [(fold,) for fold in range(len(self.work.folds.held) * judged)], Resources(), shared=self
+        )
         for known in (fitted.criterion, fitted.criterion_):  # the sums stay here
             assert isinstance(known, _Known)
             known.scorer = None
@@ -599,7 +651,8 @@ class _Searches(ABC):
     def fit_to(self, scorer: Any, without: int | None) -> SubsetSelector:
         """Search by a scorer of all rows, or of those outside one outer fold."""
         work = self.work
-        seed = work.seed if without is None else int(np.random.default_rng([work.seed, 1, without]).integers(2**31))
+        seed = work.folds.seed
+        seed = seed if without is None else int(np.random.default_rng([seed, 1, without]).integers(2**31))
         selector = clone(work.selector).set_params(criterion=_Known(), random_state=seed)
         selector.criterion = _Known(scorer)
         return selector.fit_problem(self.outline(scorer))
@@ -626,9 +679,8 @@ class _GramSearches(_Searches):
     def scorer(self, without: int | None) -> FoldedLeastSquaresScorer:
         work, criterion = self.work, self.work.selector._criterion()
         assert isinstance(criterion, LeastSquares)
-        outer = np.array([fold for fold in range(work.n_outer) if fold != without])
-        groups = [outer * work.n_inner + inner for inner in range(work.n_inner)]
-        return FoldedLeastSquaresScorer(self.sums, groups, float(criterion.alpha))
+        forward, parts = work.folds.forward, work.folds.parts(without)
+        return FoldedLeastSquaresScorer(self.sums, parts, float(criterion.alpha), forward=forward)
 
     def varies(self, scorer: FoldedLeastSquaresScorer) -> BoolArray:
         n_features = self.work.stream.n_features
@@ -665,7 +717,8 @@ class _CountedSearches(_Searches):
         return self.counted.varies
 
     def rule(self, fold: int, scorer: Any, mask: BoolArray) -> FoldRule:
-        outer = np.arange(self.work.n_outer * self.work.n_inner) // self.work.n_inner
+        folds = self.work.folds
+        outer = np.arange(folds.n_cells) // folds.n_inner
         return _CountedRule(self.counted.rules([outer != fold], np.where(outer == fold, 0, -1)), mask)
 
     @property

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from fewer.kernels.statistics import code_columns, count_pairs, count_with
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem
 from fewer.statistics._base import Statistics
-from fewer.statistics._folds import row_folds
+from fewer.statistics._folds import DealtFolds
 
 MOST_LEVELS = 65_000
 """Codes are numbers of two bytes."""
@@ -215,27 +215,26 @@ class FoldCounts(Statistics):
     ----------
     bins : Bins
         How columns are cut.
-    n_folds, seed : int
-        Of the deal of the rows, see `row_folds`.
+    folds : DealtFolds
+        What deals rows out.
 
     Examples
     --------
     >>> rows = Problem.from_arrays([[0.0], [1.0], [2.0], [np.nan]], ["a", "b", "b", "b"])
-    >>> counts = FoldCounts(Bins.of(rows, [np.array([1.5])]), n_folds=2, seed=0)
+    >>> counts = FoldCounts(Bins.of(rows, [np.array([1.5])]), DealtFolds(2))
     >>> counts.add(rows)
     >>> counts.table(0).sum(axis=1).tolist(), counts.mass.sum(axis=0).tolist()
     ([[1.0, 1.0], [0.0, 1.0], [0.0, 1.0]], [1.0, 3.0])
     """
 
-    def __init__(self, bins: Bins, n_folds: int, seed: int) -> None:
-        self.bins, self.n_folds, self.seed = bins, n_folds, seed
-        self._starts = np.append(0, np.cumsum(bins.n_codes * n_folds * bins.n_target))
+    def __init__(self, bins: Bins, folds: DealtFolds) -> None:
+        self.bins, self.folds, self.n_folds = bins, folds, folds.n_cells
+        self._starts = np.append(0, np.cumsum(bins.n_codes * self.n_folds * bins.n_target))
         self._counts = np.zeros(int(self._starts[-1]))
 
     def add(self, chunk: Problem, part: int = 0, start: int = 0) -> None:
         n_codes, n_target = self.bins.n_codes, self.bins.n_target
-        folds = row_folds(part, start, chunk.n_samples, self.n_folds, self.seed)
-        other = folds * n_target + self.bins.target(chunk)
+        other = self.folds.cells(chunk, part, start) * n_target + self.bins.target(chunk)
         codes = self.bins.codes(chunk, np.arange(chunk.n_features))
         count_with(codes, n_codes, self._starts, other, self.n_folds * n_target, chunk.row_weights, self._counts)
 

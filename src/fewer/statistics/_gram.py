@@ -13,7 +13,7 @@ from fewer.io.sparse import column_ranges
 from fewer.kernels.statistics import gather_shifted
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 from fewer.statistics._base import Statistics
-from fewer.statistics._folds import row_folds
+from fewer.statistics._folds import DealtFolds, row_folds
 
 
 class GramSums(Statistics):
@@ -31,8 +31,8 @@ class GramSums(Statistics):
         How many folds.
     seed : int
         Rows are dealt out to folds by `row_folds` with this seed, unless `folds` says where they go.
-    folds : int array, optional
-        The fold of each row, for a table that is added as a whole.
+    folds : int array or DealtFolds, optional
+        The fold of each row, for a table that is added as a whole; or what deals rows out.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class GramSums(Statistics):
     (array([4]), (1, 3, 3))
     """
 
-    def __init__(self, like: Problem, n_folds: int, seed: int = 0, folds: IntArray | None = None) -> None:
+    def __init__(self, like: Problem, n_folds: int, seed: int = 0, folds: IntArray | DealtFolds | None = None) -> None:
         self.n_folds, self.seed, self._given = n_folds, seed, folds
         self._task, self._n_classes = like.task, like.n_classes
         numeric = np.flatnonzero(~like.nominal)
@@ -92,6 +92,8 @@ class GramSums(Statistics):
         folds = self._given
         if folds is None:
             folds = row_folds(part, start, chunk.n_samples, self.n_folds, self.seed)
+        elif isinstance(folds, DealtFolds):
+            folds = folds.cells(chunk, part, start)
         order = np.argsort(folds, kind="stable")
         edges = np.searchsorted(folds[order], np.arange(self.n_folds + 1))
         if chunk.sparse is not None and not np.isnan(chunk.sparse.data).any():
@@ -260,7 +262,7 @@ class GramSums(Statistics):
         Parameters
         ----------
         groups : sequence of int arrays, optional
-            Folds whose rows are one part; each fold by default.
+            DealtFolds whose rows are one part; each fold by default.
 
         Returns
         -------

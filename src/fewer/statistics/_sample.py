@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from fewer.kernels.statistics import add_levels
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 from fewer.statistics._base import Statistics
-from fewer.statistics._folds import row_keys
+from fewer.statistics._folds import DealtFolds, row_keys
 
 SURE = 1e-6
 """The chance that a stated rank error does not hold."""
@@ -28,6 +29,8 @@ class RowSample(Statistics):
         How many rows to keep of each class (of all rows: one number).
     seed : int
         Of all that is random.
+    reserve : DealtFolds, optional
+        Rows of its first fold alone are drawn: where rows have groups, all rows of some of these.
 
     Examples
     --------
@@ -38,8 +41,8 @@ class RowSample(Statistics):
     [5, 3]
     """
 
-    def __init__(self, quota: IntArray, seed: int) -> None:
-        self.quota, self.seed = quota, seed
+    def __init__(self, quota: IntArray, seed: int, reserve: DealtFolds | None = None) -> None:
+        self.quota, self.seed, self.reserve = quota, seed, reserve
         self._parts: list[tuple[NDArray[np.uint64], Problem]] = []
         self._bound = np.full(len(quota), np.iinfo(np.uint64).max, dtype=np.uint64)
         self._n_held = 0
@@ -69,7 +72,10 @@ class RowSample(Statistics):
 
     def add(self, chunk: Problem, part: int = 0, start: int = 0) -> None:
         keys = row_keys(part, start, chunk.n_samples, self.seed)
-        kept = np.flatnonzero(keys <= self._bound[self._strata(chunk)])
+        drawn = keys <= self._bound[self._strata(chunk)]
+        if self.reserve is not None:
+            drawn &= self.reserve.cells(chunk, part, start) == 0
+        kept = np.flatnonzero(drawn)
         if len(kept):
             self._hold(keys[kept], chunk.take(kept))
 
@@ -123,8 +129,10 @@ class RowSample(Statistics):
         Returns
         -------
         bool array of shape (n_rows,)
-            True for those that were drawn.
+            True for those that were drawn, or, with a reserve, could have been.
         """
+        if self.reserve is not None:
+            return self.reserve.cells(rows, part, start) == 0
         return np.asarray(row_keys(part, start, rows.n_samples, self.seed) <= self._bound[self._strata(rows)])
 
     def outline(self) -> RowSample:
@@ -133,7 +141,7 @@ class RowSample(Statistics):
         Returns
         -------
         RowSample
-            With the same quota and seed.
+            With the same quota, seed and reserve.
         """
         self._shrink()
         light = self.empty()
@@ -146,9 +154,9 @@ class RowSample(Statistics):
         Returns
         -------
         RowSample
-            With the same quota and seed.
+            With the same quota, seed and reserve.
         """
-        return RowSample(self.quota, self.seed)
+        return RowSample(self.quota, self.seed, self.reserve)
 
     def error_in(self, n_rows: int) -> float:
         """Return how far a quantile's rank may be from that in the table of so many rows, as a share of them.
@@ -233,10 +241,6 @@ def _joined(parts: list[Problem]) -> Problem:
     """Put rows of one table one after the other."""
     if len(parts) == 1:
         return parts[0]
-    weighted = parts[0].sample_weight is not None
-    return replace(
-        parts[0],
-        X=np.concatenate([rows.X for rows in parts]),
-        y=np.concatenate([rows.y for rows in parts]),
-        sample_weight=np.concatenate([rows.row_weights for rows in parts]) if weighted else None,
-    )
+    there = [name for name in ("X", "y", "sample_weight", "groups", "time") if vars(parts[0])[name] is not None]
+    joined: dict[str, Any] = {name: np.concatenate([vars(rows)[name] for rows in parts]) for name in there}
+    return replace(parts[0], **joined)

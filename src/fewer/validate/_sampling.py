@@ -21,6 +21,8 @@ from fewer.problem import FloatArray, InputError, IntArray, Problem
 
 KEPT = 20
 """Rows of a class that a sample keeps, or all of them where there are fewer."""
+WHOLE = 10
+"""Groups that must fit as a whole into a sample of some size; else rows of all groups are drawn."""
 
 
 def stratified_sample(problem: Problem, n_samples: int, rng: np.random.Generator) -> IntArray:
@@ -29,7 +31,8 @@ def stratified_sample(problem: Problem, n_samples: int, rng: np.random.Generator
     Parameters
     ----------
     problem : Problem
-        Row groups are drawn whole, so that there may be fewer rows than asked for; otherwise there are exactly so many.
+        Row groups are drawn whole where ten of them fit, so that there may be fewer rows than asked for; otherwise
+        there are exactly so many.
     n_samples : int
         How many rows are drawn.
     rng : Generator
@@ -81,6 +84,9 @@ def _whole_groups(groups: IntArray, n_samples: int, rng: np.random.Generator) ->
     names, counts = np.unique(groups, return_counts=True)
     order = rng.permutation(len(names))
     fits = np.cumsum(counts[order]) <= n_samples
+    few = fits.sum() < min(WHOLE, len(names))
+    if few and n_samples >= 10 * WHOLE:  # rows of all groups say more than all rows of a few
+        return np.sort(rng.permutation(len(groups))[:n_samples])
     fits[0] = True
     return np.flatnonzero(np.isin(groups, names[order[fits]]))
 
