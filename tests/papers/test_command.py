@@ -66,3 +66,15 @@ def test_a_second_run_in_a_folder_goes_on_there(tmp_path):
         with pytest.raises(SystemExit) as stop:
             main(["reproduce", "scott", "--quick", "--table", "2.1", "--out", str(tmp_path / "kept")])
         assert stop.value.code == 0
+
+
+def test_a_stopped_run_says_how_to_go_on(tmp_path, capsys, monkeypatch):
+    def stop(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("fewer_papers._core.reproduce", stop)
+    for options in ([], ["--out", str(tmp_path)]):
+        with pytest.raises(SystemExit) as end:
+            main(["reproduce", "scott", *options])
+        assert end.value.code == 130
+        assert ("The same command goes on where it was." in capsys.readouterr().err) == bool(options)

@@ -65,15 +65,20 @@ def reproduce(
     if fetch:
         for document in documents:
             document.fetch(lambda line: stderr.print(line, highlight=False))
-    with stderr.status("…") as status:
-        run = papers.Rerun(
-            quick, seed, Path(scratch.name) if scratch else out, jobs, lambda message: status.update(message)
-        )
-        results = []
-        for document in documents:
-            results.append(papers.reproduce(document, run, table or None))
-            if len(documents) > 1:
-                stderr.print(f"{document.name}: {results[-1].seconds / 60:.1f} minutes", highlight=False)
+    try:
+        with stderr.status("…") as status:
+            run = papers.Rerun(
+                quick, seed, Path(scratch.name) if scratch else out, jobs, lambda message: status.update(message)
+            )
+            results = []
+            for document in documents:
+                results.append(papers.reproduce(document, run, table or None))
+                if len(documents) > 1:
+                    stderr.print(f"{document.name}: {results[-1].seconds / 60:.1f} minutes", highlight=False)
+    except KeyboardInterrupt:
+        if out is not None:
+            stderr.print("fewer: stopped. The same command goes on where it was.", highlight=False)
+        raise
     if as_json:
         typer.echo(json.dumps(_contract(results), ensure_ascii=False))
     else:
