@@ -1,6 +1,6 @@
 import numpy as np
 
-from fewer.cli._shared import render_curves
+from fewer.cli._outputs import render_curves
 
 
 def test_each_curve_stands_where_its_score_is():

@@ -1,8 +1,8 @@
 import polars as pl
 import pytest
 
+from fewer.cli._options import table_options
 from fewer.cli._outputs import check_save, saver
-from fewer.cli._table import table_options
 from fewer.errors import InputError
 
 

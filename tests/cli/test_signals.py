@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from fewer.cli import _shared
+from fewer.cli import _outputs
 
 
 @pytest.fixture
@@ -18,22 +18,22 @@ def restored():
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 def test_a_stop_that_somebody_swallows_is_raised_again(number, code, restored):
-    with _shared.listening():
-        _shared.raise_if_asked()
+    with _outputs.listening():
+        _outputs.raise_if_asked()
         try:
             os.kill(os.getpid(), number)
             signal.sigtimedwait([], 0.01)
         except KeyboardInterrupt:
             pass  # as a compiler does that is called back from C
-        assert _shared.was_asked()
-        assert _shared.exit_code() == code
+        assert _outputs.was_asked()
+        assert _outputs.exit_code() == code
         with pytest.raises(KeyboardInterrupt):
-            _shared.raise_if_asked()
+            _outputs.raise_if_asked()
 
 
 def test_the_handlers_of_the_caller_come_back():
     before = signal.getsignal(signal.SIGTERM)
-    with _shared.listening():
+    with _outputs.listening():
         assert signal.getsignal(signal.SIGTERM) is not before
     assert signal.getsignal(signal.SIGTERM) is before
 
@@ -41,8 +41,8 @@ def test_the_handlers_of_the_caller_come_back():
 def test_nohup_outlives_its_terminal():
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        with _shared.listening():
+        with _outputs.listening():
             os.kill(os.getpid(), signal.SIGHUP)
-        assert not _shared.was_asked()
+        assert not _outputs.was_asked()
     finally:
         signal.signal(signal.SIGHUP, before)

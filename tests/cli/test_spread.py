@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from typer.testing import CliRunner
 
-from fewer.cli._shared import spread
+from fewer.cli._options import spread
 
 
 @dataclass(frozen=True)

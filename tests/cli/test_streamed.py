@@ -4,8 +4,16 @@ import polars as pl
 import pytest
 
 from fewer.cli import main
-from fewer.cli._shared import jobs_on, open_chunks, resources_of, wants_stream
-from fewer.cli._table import ColumnOptions, FeatureColumns, Rows, table_options
+from fewer.cli._options import (
+    ColumnOptions,
+    FeatureColumns,
+    Rows,
+    jobs_on,
+    open_chunks,
+    resources_of,
+    table_options,
+    wants_stream,
+)
 from fewer.contracts import Resources
 from fewer.errors import InputError
 from fewer.run.running import Interrupted

@@ -1,6 +1,6 @@
 import pytest
 
-from fewer.cli._table import ColumnOptions, Rows, parse_task, table_options
+from fewer.cli._options import ColumnOptions, Rows, check_decimal, check_task, table_options
 from fewer.errors import InputError
 
 
@@ -18,9 +18,8 @@ def test_what_was_typed_becomes_options_of_the_reader():
 
 
 def test_unknown_words():
-    assert parse_task("regression") == "regression"
-    assert parse_task(None) is None
+    assert check_task("regression") == "regression"
     with pytest.raises(InputError, match="--task 'ranking' is unknown"):
-        parse_task("ranking")
+        check_task("ranking")
     with pytest.raises(InputError, match="--decimal ';' is unknown"):
-        table_options(ColumnOptions(decimal=";"))
+        check_decimal(";")

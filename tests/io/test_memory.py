@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from fewer.cli._shared import wants_stream
+from fewer.cli._options import wants_stream
 from fewer.errors import InputError
 from fewer.io.memory import (
     HEAD,

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from fewer.cli._options import JsonOption, ReportOption, option, resources_of, spread
 from fewer.cli._outputs import Printout, check_page
-from fewer.cli._report import _read
-from fewer.cli._select import JsonOption, ReportOption
-from fewer.cli._shared import option, resources_of, spread
+from fewer.cli._report import _read, result_of
 from fewer.errors import InputError
 
 if TYPE_CHECKING:
@@ -28,9 +27,9 @@ class HowFar:
         typer.Option(help="Points that a good subset may be behind the best.", show_default="as far as rows tell"),
     ] = None
     criterion: Annotated[str | None, typer.Option(help="Another criterion than that of the run.")] = None
-    max_features: Annotated[int | None, typer.Option(help="The largest size of a subset.", show_default=False)] = None
+    max_features: Annotated[int | None, typer.Option(help="The largest size of a subset.")] = None
     max_subsets: Annotated[int | None, typer.Option(help="How many subsets may be looked at.")] = None
-    costs: Annotated[str | None, option("feature_costs", show_default=False)] = None
+    costs: Annotated[str | None, option("feature_costs")] = None
     test_size: Annotated[float, typer.Option(help="Share of the rows put aside to score a few of them.")] = 0.0
     jobs: Annotated[int | None, option("n_jobs")] = None
     device: Annotated[str, option("device")] = "cpu"
@@ -38,15 +37,13 @@ class HowFar:
 
 @spread
 def alternatives(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run (--out).", show_default=False)],
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run (--out).")],
     asked: HowFar,
     report: ReportOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Find all subsets of features that are as good as the best, as far as the rows can tell."""
-    result = run / "result.json"
-    if not result.exists():
-        raise InputError(f"There is no finished run in {run}; run fewer select with --out {run} first.")
+    result = result_of(run)
     if report is not None:
         check_page(report, result)
     from fewer.run.api import alternatives_of, criterion_of

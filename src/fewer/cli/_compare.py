@@ -12,23 +12,28 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, cast
 
 import typer
 
-from fewer.cli._outputs import ForceOption, Printout, check_outputs, free_folder, say
-from fewer.cli._select import JsonOption, ReportOption, SeedOption, refuse_folds
-from fewer.cli._shared import (
+from fewer.cli._options import (
     ClusterOption,
-    StatusLine,
+    FeatureColumns,
+    FileArgument,
+    ForceOption,
+    JsonOption,
+    ReportOption,
+    Rows,
+    SeedOption,
     StreamOption,
-    exit_code,
+    TargetOption,
     jobs_on,
     open_chunks,
     option,
-    raise_if_asked,
     resources_of,
     spread,
+    table_options,
     typed,
     wants_stream,
 )
-from fewer.cli._table import FeatureColumns, FileArgument, Rows, TargetOption, table_options
+from fewer.cli._outputs import Printout, StatusLine, check_outputs, exit_code, free_folder, raise_if_asked, say
+from fewer.cli._select import refuse_folds
 from fewer.errors import InputError
 from fewer.files import write_atomically
 from fewer.registry import COMPONENTS, METHODS
@@ -73,7 +78,7 @@ class Contest:
 class ComparisonOutputs:
     """Where a comparison goes."""
 
-    out: Annotated[Path | None, typer.Option(help="Keep the comparison in this folder.", show_default=False)] = None
+    out: Annotated[Path | None, typer.Option(help="Keep the comparison in this folder.")] = None
     resume: Annotated[bool, typer.Option("--resume", help="Resume the comparison in --out.")] = False
     force: ForceOption = False
     report: ReportOption = None
@@ -118,10 +123,10 @@ def compare(
     if wants_stream(file, contest.stream, "compare"):
         from fewer.run.streaming import SAMPLE_ROWS, draw_sample
 
-        chunks = open_chunks(file, target, columns.parsed_task, options)
+        chunks = open_chunks(file, target, columns.task, options)
         problem = draw_sample(chunks, SAMPLE_ROWS, contest.seed, resources_of(contest.jobs, "1GiB"))
     else:
-        problem = read_table(file, target, task=columns.parsed_task, **options)
+        problem = read_table(file, target, task=columns.task, **options)
     problem, folds = fewer_folds(problem, contest.folds, contest.rare)
     contest = replace(contest, folds=folds)
     refuse_folds(problem, contest.folds)

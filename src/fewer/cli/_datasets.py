@@ -26,10 +26,8 @@ PLACES = {
 
 
 def datasets(
-    name: Annotated[str | None, typer.Argument(help="Show its details.", show_default=False)] = None,
-    save: Annotated[
-        Path | None, typer.Option(help="Write it to this CSV file, target last.", show_default=False)
-    ] = None,
+    name: Annotated[str | None, typer.Argument(help="Show its details.")] = None,
+    save: Annotated[Path | None, typer.Option(help="Write it to this CSV file, target last.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
     """List the documents' data sets, or write one to a file.

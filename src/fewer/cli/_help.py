@@ -14,9 +14,7 @@ from fewer.errors import InputError
 
 
 def help_(
-    topic: Annotated[
-        str | None, typer.Argument(metavar="TOPIC", help="A page of the guide.", show_default=False)
-    ] = None,
+    topic: Annotated[str | None, typer.Argument(metavar="TOPIC", help="A page of the guide.")] = None,
 ) -> None:
     """Read the guide, one page per question."""
     pages = guide_pages()
@@ -77,6 +75,3 @@ def _plain(text: str) -> str:
 def _link(match: re.Match[str]) -> str:
     page = Path(match[2])
     return f"{match[1]} (fewer help {page.stem})" if page.parent == Path() else match[1]
-
-
-__all__ = ["guide_pages", "help_"]

@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fewer.cli._outputs import Printout
-from fewer.cli._select import JsonOption
-from fewer.cli._shared import repaired, spread
-from fewer.cli._table import ColumnOptions, FileArgument, table_options
+from fewer.cli._options import ColumnOptions, FileArgument, JsonOption, repaired, spread, table_options
+from fewer.cli._outputs import Printout, check_page
 from fewer.errors import InputError
-from fewer.files import refuse_unwritable
+from fewer.files import write_atomically
 
 if TYPE_CHECKING:
     from fewer.problem import Problem
@@ -25,17 +23,15 @@ if TYPE_CHECKING:
 @spread
 def inspect(
     file: FileArgument,
-    target: Annotated[
-        str | None, typer.Option("--target", "-t", help="The column to predict, if it is known.", show_default=False)
-    ] = None,
+    target: Annotated[str | None, typer.Option("--target", "-t", help="The column to predict, if it is known.")] = None,
     *,
     columns: ColumnOptions,
     write_schema: Annotated[
-        Path | None, typer.Option(help="Write the detected column types here, for --schema.", show_default=False)
+        Path | None, typer.Option(help="Write the detected column types here, for --schema.")
     ] = None,
     against: Annotated[
         Path | None,
-        typer.Option(help="An older table: show which columns changed since.", show_default=False),
+        typer.Option(help="An older table: show which columns changed since."),
     ] = None,
     overfitting: Annotated[
         bool, typer.Option("--overfitting", help="With --target: will a search overfit here? Shuffled targets tell.")
@@ -62,7 +58,7 @@ def inspect(
         _show_drift(file, against, target, columns, as_json=as_json)
         return
     if write_schema is not None:
-        _check_schema(write_schema, file)
+        check_page(write_schema, file, "--write-schema", b'"fewer_schema"')
     options = table_options(columns)
     if beyond_memory(file):
         given = [name for name, value in options.items() if name != "exclude" and value != table_options().get(name)]
@@ -70,7 +66,7 @@ def inspect(
             raise InputError(f"{file} is larger than memory: it is read in chunks, with --target and --exclude only.")
         found = inspect_chunks(file, target, tuple(map(str, options["exclude"])))
     else:
-        found = inspect_table(file, target, task=columns.parsed_task, **options)
+        found = inspect_table(file, target, task=columns.task, **options)
     answer = Printout()
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 100
     text = found.to_json() if as_json else found.to_text(width)
@@ -78,12 +74,10 @@ def inspect(
         if measure is not None:
             if target is None:
                 raise InputError(f"--{name} needs --target, the column to predict.")
-            measured, words = measure(read_table(file, target, task=columns.parsed_task, **table_options(columns)))
+            measured, words = measure(read_table(file, target, task=columns.task, **table_options(columns)))
             text = json.dumps(json.loads(text) | {name: measured}) if as_json else f"{text}\n{words}"
     answer.show(text, as_json=as_json)
     if write_schema is not None:
-        from fewer.files import write_atomically
-
         schema = found.schema.to_json().encode()
         answer.attempt(write_schema, lambda: write_atomically(write_schema, schema))
     if found.problems and not as_json and (fixes := TableError(found.problems).options):
@@ -102,7 +96,7 @@ def _show_drift(new: Path, old: Path, target: str | None, columns: Any, *, as_js
     from fewer.io import to_problem
     from fewer.io._files import understand_table
 
-    task, options = columns.parsed_task, table_options(columns)
+    task, options = columns.task, table_options(columns)
     frames = [understand_table(path, target, task, None, options).frame for path in (old, new)]
     names = [[name for name in frame.columns if name != target] for frame in frames]
     common = [name for name in names[0] if name in names[1]]
@@ -153,12 +147,3 @@ def _noise(problem: Problem) -> tuple[dict[str, float], str]:
         f"How much is noise? By the Gamma Test {stop.gamma:.2g} of squared error; {about}. Gradient boosting reaches "
         f"this error on its training rows {when}: beyond that it learns the noise."
     )
-
-
-def _check_schema(path: Path, file: Path) -> None:
-    """Refuse a place for a schema where another file is; a schema that fewer wrote is replaced."""
-    if file.exists() and path.exists() and path.samefile(file):
-        raise InputError(f"--write-schema {path} is the input table; choose another name.")
-    if path.is_file() and path.stat().st_size and b'"fewer_schema"' not in path.read_bytes()[:200]:
-        raise InputError(f"{path} exists and was not written by fewer; choose another --write-schema.")
-    refuse_unwritable(path, "--write-schema")

@@ -1,7 +1,4 @@
-"""Where a command may write, looked at before the work; and what to do when it cannot write after all.
-
-`--save`: the table with the chosen columns.
-"""
+"""What a command says and writes, looked at before the work and written after it; and Ctrl-C in between."""
 
 from __future__ import annotations
 
@@ -9,10 +6,12 @@ import contextlib
 import io
 import os
 import shutil
+import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from types import FrameType
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -23,7 +22,6 @@ from fewer.text import printable, printable_json
 if TYPE_CHECKING:
     from fewer.io import Contract, TableOptions
 
-ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite the run in --out and the --save file.")]
 LEAST_MEMORY = 1024 << 20
 """Addresses, not pages: threads and compilers reserve far more than they use."""
 MARK = b'<meta name="generator" content="fewer'
@@ -41,21 +39,19 @@ def check_outputs(
         check_folder(out, resume=resume, force=force)
 
 
-def check_page(path: Path, file: Path | None, option: str = "--report") -> None:
-    """Refuse a place for a page where another file is; a page that fewer wrote is replaced."""
+def check_page(path: Path, file: Path | None, option: str = "--report", mark: bytes = MARK) -> None:
+    """Refuse a place where another file is; a page, or what else has the mark, was written by fewer and is replaced."""
     if file is not None and path.exists() and file.exists() and path.samefile(file):
         raise InputError(f"{option} {path} is the input table; choose another name.")
-    if path.is_file() and path.stat().st_size and not _is_page(path):
-        raise InputError(f"{path} exists and was not written by fewer; choose another {option}.")
+    if path.is_file() and path.stat().st_size:
+        try:
+            with path.open("rb") as written:
+                ours = mark in written.read(2000)
+        except OSError:
+            ours = False
+        if not ours:
+            raise InputError(f"{path} exists and was not written by fewer; choose another {option}.")
     refuse_unwritable(path, option)
-
-
-def _is_page(path: Path) -> bool:
-    try:
-        with path.open("rb") as file:
-            return MARK in file.read(2000)
-    except OSError:
-        return False
 
 
 def free_folder(name: str) -> Path:
@@ -68,10 +64,61 @@ def free_folder(name: str) -> Path:
     return path
 
 
+_asked = 0
+
+
+@contextlib.contextmanager
+def listening() -> Iterator[None]:
+    """Take SIGTERM, and SIGHUP of a terminal that is closed, as Ctrl-C, and a second of any as the end."""
+    global _asked
+    _asked = 0
+    before = {}
+    numbers = [signal.SIGINT, signal.SIGTERM]
+    # A closed terminal; not on Windows, and ignored under nohup, which goes on without one.
+    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        numbers.append(signal.SIGHUP)
+    for number in numbers:
+        with contextlib.suppress(ValueError):  # not in the main thread: whoever runs it decides
+            before[number] = signal.signal(number, _stop)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _stop(number: int, frame: FrameType | None) -> None:
+    global _asked
+    if _asked:
+        with contextlib.suppress(OSError, ValueError):
+            os.write(2, b"\x1b[?25h" if sys.stderr.isatty() else b"")  # a spinner hides the cursor
+        os._exit(128 + number)
+    _asked = number
+    raise KeyboardInterrupt
+
+
+def exit_code() -> int:
+    """Return the exit code of a stopped command."""
+    return 128 + (_asked or signal.SIGINT)
+
+
+def was_asked() -> bool:
+    """Say whether a stop was asked for."""
+    return bool(_asked)
+
+
+def raise_if_asked() -> None:
+    """Stop where a stop was asked for in a place that lost it, such as a compiler."""
+    if _asked:
+        raise KeyboardInterrupt
+
+
 def prepare_streams() -> None:
     """See to it that everything can be told, and in UTF-8; only a terminal has an encoding of its own."""
     if sys.stdout is None:
-        raise SystemExit(_refuse_closed())
+        if sys.stderr is not None:
+            say("fewer: standard output is closed; redirect it to a file, or /dev/null with --out.")
+        raise SystemExit(2)
     if sys.stderr is None:
         handle = os.open(os.devnull, os.O_WRONLY)  # also keeps the number 2 from becoming that of a file
         sys.stderr = os.fdopen(handle, "w", encoding="utf-8")
@@ -80,12 +127,6 @@ def prepare_streams() -> None:
             continue
         with contextlib.suppress(OSError):  # what was put in a file's place behind Python's back stays as it is
             stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="backslashreplace")
-
-
-def _refuse_closed() -> int:
-    if sys.stderr is not None:
-        say("fewer: standard output is closed; redirect it to a file, or /dev/null with --out.")
-    return 2
 
 
 def refuse_little_memory() -> None:
@@ -124,6 +165,92 @@ def shown(*parts: Any) -> str:
     for part in parts:
         console.print(part, soft_wrap=isinstance(part, str))
     return "\n".join(line if watched else line.rstrip() for line in paper.getvalue().removesuffix("\n").split("\n"))
+
+
+TRAINING, VALIDATION, BOTH = "·", "█", "▓"
+
+
+def render_curves(train: Sequence[float], validation: Sequence[float], width: int, height: int) -> str:
+    """Draw two curves over the steps of a search, scores in percent on the left.
+
+    Steps beyond the width are averaged into columns. Axis and legend are among the `height` lines. Empty if there is
+    nothing to draw or too little room.
+
+    Examples
+    --------
+    >>> print(render_curves([0.5, 0.6, 0.8, 0.9, 1.0], [0.5, 0.6, 0.7, 0.6, 0.5], width=36, height=7))
+    100.0 ┤    ·
+     87.5 ┤   ·
+     75.0 ┤  ▓
+     62.5 ┤ ▓ █
+     50.0 ┤▓   █
+          └─────
+           step 0–4   · training   █ validation
+    """
+    train, validation = [float(v) for v in train], [float(v) for v in validation]
+    finite = [v for v in (*train, *validation) if v == v]
+    if not finite or height < 4 or width < 20:
+        return ""
+    rows, columns = height - 2, min(width - 8, max(len(train), len(validation)))
+    low, high = min(finite), max(finite)
+    if high - low < 1e-9:
+        low, high = low - 0.01, high + 0.01
+    training, held_out = (_lines(curve, columns, low, high, rows) for curve in (train, validation))
+    picture = []
+    for row in range(rows - 1, -1, -1):
+        label = 100 * (low + (high - low) * row / (rows - 1))
+        cells = "".join(
+            BOTH if t == row and v == row else VALIDATION if v == row else TRAINING if t == row else " "
+            for t, v in zip(training, held_out, strict=True)
+        )
+        picture.append(f"{label:5.1f} ┤{cells}".rstrip())
+    last = max(len(train), len(validation)) - 1
+    picture.append("      └" + "─" * columns)
+    picture.append(f"       step 0–{last}   {TRAINING} training   {VALIDATION} validation")
+    return "\n".join(picture)
+
+
+def _lines(curve: Sequence[float], columns: int, low: float, high: float, rows: int) -> list[int]:
+    """Return the line on which a curve stands in each column, −1 where there is none."""
+    out = []
+    for column in range(columns):
+        first = column * len(curve) // columns if len(curve) > columns else column
+        last = (column + 1) * len(curve) // columns if len(curve) > columns else column + 1
+        part = [v for v in curve[first:last] if v == v]
+        out.append(round((sum(part) / len(part) - low) / (high - low) * (rows - 1)) if part else -1)
+    return out
+
+
+class StatusLine:
+    """A live line on standard error; silent where nobody watches."""
+
+    def __init__(self, title: str) -> None:
+        from rich.console import Console
+        from rich.markup import escape
+
+        self._console, self._title = Console(stderr=True), escape(title)
+        self._status = self._console.status(self._title) if sys.stderr.isatty() else None
+
+    def __enter__(self) -> StatusLine:
+        if self._status is not None:
+            self._status.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._status is not None:
+            self._status.stop()
+
+    def say(self, text: str, curves: Mapping[str, Any] | None = None) -> None:
+        """Show what is going on, with a picture where there are curves of training and validation."""
+        if self._status is None:
+            return
+        from rich.markup import escape
+
+        picture = ""
+        if curves is not None and "validation" in curves:
+            width = min(self._console.width - 2, 100)
+            picture = "\n" + render_curves(curves["training"], curves["validation"], width, 14)
+        self._status.update(f"{self._title}: {escape(text)}{escape(picture)}")
 
 
 class Printout:
@@ -173,14 +300,6 @@ def silence(stream: Any) -> None:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())
         os.close(nowhere)
-
-
-SaveOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--save", help="Write the table with the chosen columns here: .csv, .tsv, .parquet.", show_default=False
-    ),
-]
 
 
 def check_save(save: Path, file: Path, *, force: bool = False) -> None:

@@ -9,19 +9,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fewer.cli._outputs import Printout, shown
-from fewer.cli._select import JsonOption, SeedOption
-from fewer.cli._shared import (
+from fewer.cli._options import (
     ClusterOption,
+    FeatureColumns,
+    FileArgument,
+    JsonOption,
+    SeedOption,
     StreamOption,
+    TargetOption,
     jobs_on,
     open_chunks,
     option,
     resources_of,
     spread,
+    table_options,
     wants_stream,
 )
-from fewer.cli._table import FeatureColumns, FileArgument, TargetOption, table_options
+from fewer.cli._outputs import Printout, shown
 from fewer.errors import InputError
 from fewer.files import finite
 from fewer.registry import COMPONENTS
@@ -57,7 +61,6 @@ def rank(
             "--method",
             "-m",
             help=f"{', '.join(COMPONENTS['ranker'])}; default: fisher (classification), f-test (regression).",
-            show_default=False,
         ),
     ] = None,
     top: Annotated[int | None, typer.Option(min=1, help="Show only this many.")] = None,
@@ -87,10 +90,8 @@ def rank(
     from fewer.io import read_table
 
     options = table_options(columns)
-    chunks = (
-        open_chunks(file, target, columns.parsed_task, options) if wants_stream(file, means.stream, "rank") else None
-    )
-    problem = read_table(file, target, task=columns.parsed_task, **options) if chunks is None else chunks.like
+    chunks = open_chunks(file, target, columns.task, options) if wants_stream(file, means.stream, "rank") else None
+    problem = read_table(file, target, task=columns.task, **options) if chunks is None else chunks.like
     if method is None:
         method = "fisher" if problem.task == "classification" else "f-test"
     ranking, notes = _rank(problem if chunks is None else chunks, _ranker(method, problem.task, features), means)

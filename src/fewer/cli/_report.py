@@ -15,13 +15,11 @@ if TYPE_CHECKING:
 
 
 def report(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run (--out).", show_default=False)],
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run (--out).")],
     out: Annotated[Path | None, typer.Option(help="The page to write; RUN/report.html by default.")] = None,
 ) -> None:
     """Write the HTML report of a run saved with --out."""
-    result = run / "result.json"
-    if not result.exists():
-        raise InputError(f"There is no finished run in {run}; run fewer select with --out {run} first.")
+    result = result_of(run)
     from fewer.report import write_comparison_report, write_selection_report
 
     page = out or run / "report.html"
@@ -37,6 +35,14 @@ def report(
         selection = _read(result, Selection)
         answer.show(str(write_selection_report(page, selection, _trace(run / "trace.npz"))))
     answer.leave()
+
+
+def result_of(run: Path) -> Path:
+    """Return the place of a run's result; refuse a folder without one."""
+    result = run / "result.json"
+    if not result.exists():
+        raise InputError(f"There is no finished run in {run}; run fewer select with --out {run} first.")
+    return result
 
 
 def _read(path: Path, kind: Any) -> Any:

@@ -14,33 +14,39 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from fewer.cli._outputs import (
+from fewer.cli._options import (
+    ClusterOption,
+    FeatureColumns,
+    FileArgument,
     ForceOption,
-    Printout,
+    JsonOption,
+    ReportOption,
+    Rows,
     SaveOption,
+    SeedOption,
+    StreamOption,
+    TargetOption,
+    jobs_on,
+    open_chunks,
+    resources_of,
+    spread,
+    table_options,
+    typed,
+    wants_stream,
+)
+from fewer.cli._outputs import (
+    Printout,
+    StatusLine,
     check_outputs,
     check_save,
+    exit_code,
     free_folder,
+    raise_if_asked,
     saver,
     say,
     shown,
     write_in_chunks,
 )
-from fewer.cli._shared import (
-    ClusterOption,
-    StatusLine,
-    StreamOption,
-    exit_code,
-    jobs_on,
-    open_chunks,
-    option,
-    raise_if_asked,
-    resources_of,
-    spread,
-    typed,
-    wants_stream,
-)
-from fewer.cli._table import FeatureColumns, FileArgument, Rows, TargetOption, table_options
 from fewer.errors import InputError
 from fewer.run.request import OPTIONS, Request
 from fewer.text import in_folds, nearest, printable, score_text
@@ -51,11 +57,6 @@ if TYPE_CHECKING:
     from fewer.problem import Problem
     from fewer.run.folder import RunFolder
     from fewer.run.selection import Selection
-
-SeedOption = Annotated[int, option("seed")]
-ReportOption = Annotated[Path | None, typer.Option("--report", help="Write an HTML report here.", show_default=False)]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
-
 
 PARCELS: dict[str, dict[str, Any]] = {"parcel": {}, "parcel-scott": {"method": "scott", "edge_points": 0}}
 """Methods that make a detector: its parameters, ours and those of the report."""
@@ -73,48 +74,22 @@ class Where:
 class Detector:
     """What is asked of a Parcel."""
 
-    max_fpr: Annotated[
-        float | None, typer.Option(help="parcel: highest allowed false-positive rate.", show_default=False)
-    ] = None
-    guarantee: Annotated[
-        float | None, typer.Option(help="parcel: probability that the limit holds (0.95).", show_default=False)
-    ] = None
-    cost_fp: Annotated[float | None, typer.Option(help="parcel: cost of a false positive.", show_default=False)] = None
-    cost_fn: Annotated[float | None, typer.Option(help="parcel: cost of a miss.", show_default=False)] = None
-    prevalence: Annotated[
-        float | None, typer.Option(help="parcel: share of positives in deployment.", show_default=False)
-    ] = None
+    max_fpr: Annotated[float | None, typer.Option(help="parcel: highest allowed false-positive rate.")] = None
+    guarantee: Annotated[float | None, typer.Option(help="parcel: probability that the limit holds (0.95).")] = None
+    cost_fp: Annotated[float | None, typer.Option(help="parcel: cost of a false positive.")] = None
+    cost_fn: Annotated[float | None, typer.Option(help="parcel: cost of a miss.")] = None
+    prevalence: Annotated[float | None, typer.Option(help="parcel: share of positives in deployment.")] = None
     learner: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="parcel: a learner (naive-bayes, linear, …); repeatable.",
-            show_default=False,
-        ),
+        list[str] | None, typer.Option(help="parcel: a learner (naive-bayes, linear, …); repeatable.")
     ] = None
-    positive: Annotated[
-        str | None, typer.Option(help="parcel: the positive class; default: the last one.", show_default=False)
-    ] = None
-
-    @property
-    def rates(self) -> dict[str, float]:
-        """What its operating point must keep."""
-        names = ("max_fpr", "guarantee", "cost_fp", "cost_fn", "prevalence")
-        return {name: value for name in names if (value := vars(self)[name]) is not None}
-
-    def refuse_unasked(self) -> None:
-        """Refuse options of a Parcel where none is asked for."""
-        if self.rates or self.positive is not None or self.learner:
-            raise InputError(
-                "--max-fpr, --guarantee, --cost-fp, --cost-fn, --prevalence, --positive and --learner are for --method "
-                "parcel."
-            )
+    positive: Annotated[str | None, typer.Option(help="parcel: the positive class; default: the last one.")] = None
 
 
 @dataclass(frozen=True)
 class Outputs:
     """Where an answer goes."""
 
-    out: Annotated[Path | None, typer.Option(help="Save the run in this folder.", show_default=False)] = None
+    out: Annotated[Path | None, typer.Option(help="Save the run in this folder.")] = None
     resume: Annotated[bool, typer.Option("--resume", help="Resume the run in --out.")] = False
     force: ForceOption = False
     report: ReportOption = None
@@ -161,8 +136,8 @@ def select(
     in_chunks, parcel = wants_stream(file, where.stream), request.method in PARCELS
     outputs.check(file, one_table=not (parcel or str(file) == "-"))
     options = table_options(columns, rows)
-    if parcel:
-        refuse_ignored(request)
+    if parcel and (ignored := [OPTIONS[name].flags[0] for name in request.changed() if name not in ("method", "seed")]):
+        raise InputError(f"--method parcel does not take {', '.join(ignored)}; omit it.")
     request = replace(request, n_jobs=jobs_on(where.cluster, request.n_jobs))
     from fewer.parallel import on_cluster
 
@@ -170,14 +145,17 @@ def select(
         if parcel:
             raise InputError("parcel needs the table in memory (--no-stream).")
         with on_cluster(where.cluster):
-            _run_chunks(file, open_chunks(file, target, columns.parsed_task, options), request, outputs)
+            _run_chunks(file, open_chunks(file, target, columns.task, options), request, outputs)
         return
     from fewer.io import calendar_groups, read_table
     from fewer.run.folder import replacing
 
-    problem = read_table(file, target, task=columns.parsed_task, **options)
-    if not parcel:
-        detector.refuse_unasked()
+    problem = read_table(file, target, task=columns.task, **options)
+    if not parcel and detector != Detector():
+        raise InputError(
+            "--max-fpr, --guarantee, --cost-fp, --cost-fn, --prevalence, --positive and --learner are for --method "
+            "parcel."
+        )
     with replacing(outputs.out, outputs.force and not outputs.resume), on_cluster(where.cluster):
         reading = reading_lines(file, target, columns.task, options)
         if parcel:
@@ -188,13 +166,6 @@ def select(
             request = replace(request, n_jobs=-1)  # its threads share the rows and change no number
         name = file.name.split(".")[0].strip("-") or "table"
         _run(problem, request, _Answering(outputs, name, saver(outputs.save, file, target, options)), reading)
-
-
-def refuse_ignored(request: Request) -> None:
-    """Refuse options that a Parcel would not look at."""
-    ignored = [OPTIONS[name].flags[0] for name in request.changed() if name not in ("method", "seed")]
-    if ignored:
-        raise InputError(f"--method parcel does not take {', '.join(ignored)}; omit it.")
 
 
 def reading_lines(file: Path, target: str, task: str | None, options: Any) -> str:
@@ -225,7 +196,10 @@ def _run_chunks(file: Path, chunks: Stream, request: Request, outputs: Outputs) 
             with StatusLine("reading in chunks"):
                 selection = select_stream(chunks, request, resources, command=typed(), resume_dir=outputs.out)
         except Interrupted as stop:
-            _leave_chunks(stop.selection, outputs)
+            _show_stopped(stop.selection, outputs.as_json)
+            how = "use --out to resume a run" if outputs.out is None else f"saved in {outputs.out}; go on with --resume"
+            say(f"fewer: stopped; {how}.")
+            raise typer.Exit(exit_code()) from None
         answer = Printout()
         answer.show(_text(selection, outputs.as_json), as_json=outputs.as_json)
         _write_report(answer, outputs.report, selection)
@@ -235,15 +209,14 @@ def _run_chunks(file: Path, chunks: Stream, request: Request, outputs: Outputs) 
         answer.leave()
 
 
-def _leave_chunks(selection: Selection | None, outputs: Outputs) -> NoReturn:
-    """Show the best so far of a table that is read in chunks, and leave."""
+def _show_stopped(selection: Selection | None, as_json: bool) -> Printout:
+    """Show the best so far of a run that was stopped; leave where there is none."""
     if selection is None:
         say("fewer: stopped before the first subset was scored.")
         raise typer.Exit(exit_code()) from None
-    Printout().show(_text(selection, outputs.as_json), as_json=outputs.as_json)
-    how = "use --out to resume a run." if outputs.out is None else f"saved in {outputs.out}; go on with --resume."
-    say(f"fewer: stopped; {how}")
-    raise typer.Exit(exit_code()) from None
+    answer = Printout()
+    answer.show(_text(selection, as_json), as_json=as_json)
+    return answer
 
 
 def _write_report(answer: Printout, report: Path | None, selection: Selection) -> None:
@@ -258,17 +231,23 @@ def _parcel(
     problem: Problem, settings: dict[str, Any], detector: Detector, outputs: Outputs, seed: int, source: str
 ) -> None:
     """Fit a Parcel, say what its operating point needs, and write its page."""
+    from fewer import registry
+    from fewer.models import DiscreteNaiveBayes
     from fewer.roc import describe, fit_parcel
     from fewer.run.folder import RunFolder, fingerprint
 
-    chosen: dict[str, Any] = settings | detector.rates
+    rates = {name: value for name, value in vars(detector).items() if name not in ("positive", "learner")}
+    chosen: dict[str, Any] = settings | {name: value for name, value in rates.items() if value is not None}
     if detector.positive is not None:
         labels = {str(label): label for label in problem.classes}
         if detector.positive not in labels:
             raise InputError(f"--positive {detector.positive!r} is not a class; {nearest(detector.positive, labels)}")
         chosen["pos_label"] = labels[detector.positive]
     if detector.learner:
-        chosen["estimators"] = [_learner(text) for text in detector.learner]
+        chosen["estimators"] = [
+            (name, DiscreteNaiveBayes() if name == "naive-bayes" else registry.build("estimator", name))
+            for name in detector.learner
+        ]
     began = clock.perf_counter()
     folder = None
     if outputs.out is not None:
@@ -278,8 +257,11 @@ def _parcel(
         with StatusLine("parcel"):
             parcel, point = fit_parcel(problem, seed, **chosen)
             found = describe(parcel, point)
-            if outputs.report is not None:
-                _parcel_page(outputs.report, parcel, point, source)
+            if outputs.report is not None:  # opened at the point that was asked for
+                from fewer.report import write_parcel_report
+
+                command = typed("--max-fpr", "--guarantee", "--cost-fp", "--cost-fn", "--prevalence")
+                write_parcel_report(outputs.report, parcel, point=point, command=command, rows=source)
     except KeyboardInterrupt:
         if outputs.out is not None:
             say(f"fewer: stopped. Begin again with: --out {shlex.quote(str(outputs.out))} --resume")
@@ -324,22 +306,6 @@ def _parcel_result(
     }
 
 
-def _learner(text: str) -> tuple[str, Any]:
-    """Build a learning algorithm by its name."""
-    from fewer import registry
-    from fewer.models import DiscreteNaiveBayes
-
-    return text, DiscreteNaiveBayes() if text == "naive-bayes" else registry.build("estimator", text)
-
-
-def _parcel_page(report: Path, parcel: Any, point: Any, source: str) -> None:
-    """Write the page, opened at the point that was asked for."""
-    from fewer.report import write_parcel_report
-
-    asked = ("--max-fpr", "--guarantee", "--cost-fp", "--cost-fn", "--prevalence")
-    write_parcel_report(report, parcel, point=point, command=typed(*asked), rows=source)
-
-
 DEMO = "ionosphere"
 """The table that is shown: experiments/demo_tables.py has the rule."""
 
@@ -374,8 +340,7 @@ class _Watch:
     """Tells how a run goes on, and remembers how far it came."""
 
     def __init__(self, trace: Trace, n_folds: int, warning: str) -> None:
-        self.trace, self._n_folds = trace, n_folds
-        self._warning = warning if sys.stderr.isatty() else ""  # silent where nobody watches
+        self.trace, self._n_folds, self._warning = trace, n_folds, warning
         self.progress: StatusLine
 
     def on_step(self, latest: Trace) -> None:
@@ -413,7 +378,8 @@ def _run(problem: Problem, request: Request, answering: _Answering, reading: str
     folder = None
     if outputs.out is not None:
         folder = open_folder(outputs.out, plan, problem, resume=outputs.resume)
-    watch = _Watch(Trace() if folder is None else folder.trace(), request.cv, luck_of_search(plan, problem))
+    warning = luck_of_search(plan, problem) if sys.stderr.isatty() else ""  # silent where nobody watches
+    watch = _Watch(Trace() if folder is None else folder.trace(), request.cv, warning)
 
     def keep(place: Path, stopped: Selection) -> RunFolder:
         kept = open_folder(place, plan, problem, resume=False)
@@ -432,8 +398,8 @@ def _run(problem: Problem, request: Request, answering: _Answering, reading: str
     if folder is not None:
         answer.take(folder)
     _write_report(answer, outputs.report, selection)
-    if answering.save is not None:
-        answer.attempt("the table", partial(_save, answering.save, selection.features))
+    if (save := answering.save) is not None:
+        answer.attempt("the table", lambda: say(f"Table: {save(selection.features)}"))
     answer.leave()
 
 
@@ -444,12 +410,8 @@ def _leave_stopped(
     keep: Callable[[Path, Selection], RunFolder],
 ) -> NoReturn:
     """Show the best so far, keep the run in its folder or a new one, say how to go on, and leave."""
-    if selection is None:
-        say("fewer: stopped before the first subset was scored.")
-        raise typer.Exit(exit_code()) from None
-    out, as_json = answering.outputs.out, answering.outputs.as_json
-    answer = Printout()
-    answer.show(_text(selection, as_json), as_json=as_json)
+    answer, out = _show_stopped(selection, answering.outputs.as_json), answering.outputs.out
+    assert selection is not None
     if folder is None:
         out = free_folder(f"{answering.name}.fewer")
         answer.attempt(out, partial(keep, out, selection))
@@ -459,10 +421,6 @@ def _leave_stopped(
         say(f"fewer: stopped; saved in {out}. Resume with: --out {shlex.quote(str(out))} --resume")
     answer.leave(exit_code())
     raise typer.Exit(exit_code())
-
-
-def _save(save: Callable[[list[str]], str], features: list[str]) -> None:
-    say(f"Table: {save(features)}")
 
 
 def refuse_folds(problem: Problem, folds: int) -> None:

@@ -12,20 +12,16 @@ from fewer.errors import InputError
 
 
 def serve(
-    file: Annotated[
-        Path | None, typer.Argument(metavar="[FILE]", help="A table to begin with.", show_default=False)
-    ] = None,
+    file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="A table to begin with.")] = None,
     folder: Annotated[
         Path | None,
-        typer.Option(help="Folder for tables and runs; default: FILE's, or the current one.", show_default=False),
+        typer.Option(help="Folder for tables and runs; default: FILE's, or the current one."),
     ] = None,
     host: Annotated[str, typer.Option(help="Address to listen on; --token if not this machine.")] = "127.0.0.1",
-    port: Annotated[
-        int | None, typer.Option(min=0, max=65535, help="8765, or the next that is free.", show_default=False)
-    ] = None,
+    port: Annotated[int | None, typer.Option(min=0, max=65535, help="8765, or the next that is free.")] = None,
     token: Annotated[
         str | None,
-        typer.Option(envvar="FEWER_TOKEN", help="Access token in the URL; random if omitted.", show_default=False),
+        typer.Option(envvar="FEWER_TOKEN", help="Access token in the URL; random if omitted."),
     ] = None,
     max_upload: Annotated[int, typer.Option(min=1, help="Largest upload, in MiB.")] = 1024,
     max_jobs: Annotated[int, typer.Option(min=1, help="Runs at the same time.")] = 2,

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fewer.cli._outputs import Printout, SaveOption, check_save, write_in_chunks
-from fewer.cli._table import EncodingOption, FileArgument, HeaderOption, SheetOption
+from fewer.cli._options import EncodingOption, FileArgument, HeaderOption, SaveOption, SheetOption
+from fewer.cli._outputs import Printout, check_save, write_in_chunks
 from fewer.errors import InputError
 from fewer.files import write_atomically
 from fewer.run.request import names_of
@@ -19,12 +19,10 @@ if TYPE_CHECKING:
 
 
 def transform(
-    run: Annotated[
-        Path, typer.Argument(metavar="RUN", help="Folder from select --out, or its JSON output.", show_default=False)
-    ],
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder from select --out, or its JSON output.")],
     file: FileArgument,
     save: SaveOption = None,
-    keep: Annotated[str | None, typer.Option(help="Other columns to keep: id,outcome.", show_default=False)] = None,
+    keep: Annotated[str | None, typer.Option(help="Other columns to keep: id,outcome.")] = None,
     encoding: EncodingOption = None,
     sheet: SheetOption = None,
     header: HeaderOption = None,

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from fewer.cli._options import check_jobs
 from fewer.cli._outputs import check_page
-from fewer.cli._shared import check_jobs
 from fewer.errors import InputError
 from fewer.files import refuse_unwritable
 

@@ -1,89 +1,34 @@
-"""Ctrl-C, SIGTERM and SIGHUP: the first ends the work with the best so far, the second ends it at once.
-
-Options that belong together as one argument of a command.
-
-Training and validation curves as text, for a search that is being watched.
-
-Options of tables that are read in chunks, and when they are.
-
-What the commands share: options that are lists, and progress on standard error.
-"""
+"""Options of the commands: those of one declaration, how a table is read, where it is read, and what was typed."""
 
 from __future__ import annotations
 
-import contextlib
+import atexit
 import csv
 import inspect
 import io
-import os
-import signal
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass
+import shlex
+import shutil
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
 from functools import wraps
+from http.client import HTTPException
 from inspect import Parameter
-from pathlib import Path
-from types import FrameType
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
+from urllib.error import URLError
+from urllib.parse import unquote, urlsplit
+from urllib.request import urlopen
 
 import typer
 
+from fewer.cli._outputs import say
 from fewer.errors import InputError
 from fewer.run.request import OPTIONS, Request, names_of
 
 if TYPE_CHECKING:
     from fewer.contracts import Resources
     from fewer.io import Stream, TableOptions
-
-import shlex
-
-_asked = 0
-
-
-@contextlib.contextmanager
-def listening() -> Iterator[None]:
-    """Take SIGTERM, and SIGHUP of a terminal that is closed, as Ctrl-C, and a second of any as the end."""
-    global _asked
-    _asked = 0
-    before = {}
-    numbers = [signal.SIGINT, signal.SIGTERM]
-    # A closed terminal; not on Windows, and ignored under nohup, which goes on without one.
-    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
-        numbers.append(signal.SIGHUP)
-    for number in numbers:
-        with contextlib.suppress(ValueError):  # not in the main thread: whoever runs it decides
-            before[number] = signal.signal(number, _stop)
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-def _stop(number: int, frame: FrameType | None) -> None:
-    global _asked
-    if _asked:
-        with contextlib.suppress(OSError, ValueError):
-            os.write(2, b"\x1b[?25h" if sys.stderr.isatty() else b"")  # a spinner hides the cursor
-        os._exit(128 + number)
-    _asked = number
-    raise KeyboardInterrupt
-
-
-def exit_code() -> int:
-    """Return the exit code of a stopped command."""
-    return 128 + (_asked or signal.SIGINT)
-
-
-def was_asked() -> bool:
-    """Say whether a stop was asked for."""
-    return bool(_asked)
-
-
-def raise_if_asked() -> None:
-    """Stop where a stop was asked for in a place that lost it, such as a compiler."""
-    if _asked:
-        raise KeyboardInterrupt
 
 
 def spread(command: Callable[..., None]) -> Callable[..., None]:
@@ -155,78 +100,20 @@ def _options_of(bundle: Any) -> list[Parameter]:
     ]
 
 
-TRAINING, VALIDATION, BOTH = "·", "█", "▓"
-
-
-def render_curves(train: Sequence[float], validation: Sequence[float], width: int, height: int) -> str:
-    """Draw two curves over the steps of a search, scores in percent on the left.
-
-    Steps beyond the width are averaged into columns. Axis and legend are among the `height` lines. Empty if there is
-    nothing to draw or too little room.
-
-    Examples
-    --------
-    >>> print(render_curves([0.5, 0.6, 0.8, 0.9, 1.0], [0.5, 0.6, 0.7, 0.6, 0.5], width=36, height=7))
-    100.0 ┤    ·
-     87.5 ┤   ·
-     75.0 ┤  ▓
-     62.5 ┤ ▓ █
-     50.0 ┤▓   █
-          └─────
-           step 0–4   · training   █ validation
-    """
-    train, validation = [float(v) for v in train], [float(v) for v in validation]
-    finite = [v for v in (*train, *validation) if v == v]
-    if not finite or height < 4 or width < 20:
-        return ""
-    rows, columns = height - 2, min(width - 8, max(len(train), len(validation)))
-    low, high = min(finite), max(finite)
-    if high - low < 1e-9:
-        low, high = low - 0.01, high + 0.01
-    training, held_out = (_lines(curve, columns, low, high, rows) for curve in (train, validation))
-    picture = []
-    for row in range(rows - 1, -1, -1):
-        label = 100 * (low + (high - low) * row / (rows - 1))
-        cells = "".join(
-            BOTH if t == row and v == row else VALIDATION if v == row else TRAINING if t == row else " "
-            for t, v in zip(training, held_out, strict=True)
-        )
-        picture.append(f"{label:5.1f} ┤{cells}".rstrip())
-    last = max(len(train), len(validation)) - 1
-    picture.append("      └" + "─" * columns)
-    picture.append(f"       step 0–{last}   {TRAINING} training   {VALIDATION} validation")
-    return "\n".join(picture)
-
-
-def _lines(curve: Sequence[float], columns: int, low: float, high: float, rows: int) -> list[int]:
-    """Return the line on which a curve stands in each column, −1 where there is none."""
-    out = []
-    for column in range(columns):
-        first = column * len(curve) // columns if len(curve) > columns else column
-        last = (column + 1) * len(curve) // columns if len(curve) > columns else column + 1
-        part = [v for v in curve[first:last] if v == v]
-        out.append(round((sum(part) / len(part) - low) / (high - low) * (rows - 1)) if part else -1)
-    return out
-
-
 StreamOption = Annotated[
     bool | None,
     typer.Option(
         "--stream/--no-stream",
         help="Read in chunks; automatic for folders, globs and tables larger than memory.",
-        show_default=False,
     ),
 ]
-ClusterOption = Annotated[
-    str | None, typer.Option("--cluster", help="Dask scheduler to use: tcp://host:port.", show_default=False)
-]
+ClusterOption = Annotated[str | None, typer.Option("--cluster", help="Dask scheduler to use: tcp://host:port.")]
 
 
 def wants_stream(file: Path, asked: bool | None, command: str = "select") -> bool:
     """Say whether a table is read in chunks: as asked, or if it is many files, or larger than memory."""
     if asked:
         return True
-    from fewer.cli._outputs import say
     from fewer.io import in_chunks, memory_plan, open_source, refuse_unfit
 
     if asked is None:
@@ -331,35 +218,142 @@ def check_jobs(jobs: int) -> int:
     return OPTIONS["n_jobs"].read(jobs)  # type: ignore[misc]
 
 
-class StatusLine:
-    """A live line on standard error; silent where nobody watches."""
+PATIENCE = 60
+"""Seconds that a server may be silent."""
 
-    def __init__(self, title: str, *, quiet: bool = False) -> None:
-        from rich.console import Console
-        from rich.markup import escape
 
-        self._console = Console(stderr=True)
-        self._title = escape(title)
-        self._live = not quiet and sys.stderr.isatty()
-        self._status = self._console.status(self._title) if self._live else None
+class Address(type(Path())):  # type: ignore[misc]
+    """The address of a table that is no file; as a path it would lose a slash."""
 
-    def __enter__(self) -> StatusLine:
-        if self._status is not None:
-            self._status.start()
-        return self
+    text = ""  # of a parent
 
-    def __exit__(self, *_: object) -> None:
-        if self._status is not None:
-            self._status.stop()
+    def __new__(cls, *parts: Any) -> Address:
+        """Keep the text as it was typed."""
+        path: Address = super().__new__(cls, *parts)
+        path.text = "/".join(map(str, parts))
+        return path
 
-    def say(self, text: str, curves: Mapping[str, Any] | None = None) -> None:
-        """Show what is going on, with a picture where there are curves of training and validation."""
-        if self._status is None:
-            return
-        from rich.markup import escape
+    def __str__(self) -> str:
+        return self.text or str(super().__str__())
 
-        picture = ""
-        if curves is not None and "validation" in curves:
-            width = min(self._console.width - 2, 100)
-            picture = "\n" + render_curves(curves["training"], curves["validation"], width, 14)
-        self._status.update(f"{self._title}: {escape(text)}{escape(picture)}")
+
+def table_file(text: str) -> Path:
+    """Return the path of a table; one on the network is fetched first."""
+    if text.startswith(("http://", "https://")):
+        return fetch(text)
+    return Address(text) if "://" in text or "::" in text else Path(text)
+
+
+def fetch(address: str) -> Path:
+    """Fetch a table from the network into a file that is there until the command ends."""
+    from fewer.io._formats import read_limited
+    from fewer.io.memory import available_memory
+
+    name = PurePosixPath(unquote(urlsplit(address).path)).name or "table"
+    folder = tempfile.mkdtemp(prefix="fewer-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    try:
+        with urlopen(address, timeout=PATIENCE) as answer:
+            content = read_limited(answer, name, available_memory())
+    except (OSError, ValueError, HTTPException) as error:
+        reason = error.reason if isinstance(error, URLError) else error
+        raise InputError(f"{address} cannot be fetched ({reason}).") from None
+    file = Path(folder) / name
+    file.write_bytes(content)
+    return file
+
+
+FileArgument = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FILE",
+        help="The table: CSV, Excel, Parquet, JSON, SQLite …, packed or not; sqlite:///a.db::table; https://…; -",
+        parser=table_file,
+    ),
+]
+TargetOption = Annotated[str, typer.Option("--target", "-t", help="Column to predict: name or position (-1: last).")]
+EncodingOption = Annotated[str | None, typer.Option(help="How the text is written: utf-8, utf-16, cp1252, …")]
+SheetOption = Annotated[str | None, typer.Option(help="The sheet of a workbook, by name or number (from 1).")]
+HeaderOption = Annotated[int | None, typer.Option(help="The line (or row of a sheet) with the names of the columns.")]
+Task = Literal["classification", "regression"]  # as in fewer.problem, which would load NumPy
+ReportOption = Annotated[Path | None, typer.Option("--report", help="Write an HTML report here.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite the run in --out and the --save file.")]
+SaveOption = Annotated[
+    Path | None, typer.Option("--save", help="Write the table with the chosen columns here: .csv, .tsv, .parquet.")
+]
+SeedOption = Annotated[int, option("seed")]
+
+
+def check_task(text: str) -> Any:
+    """Refuse what is not the name of a task."""
+    if text not in ("classification", "regression"):
+        raise InputError(f"--task {text!r} is unknown; choose classification or regression.")
+    return text
+
+
+def check_decimal(mark: str | None) -> str | None:
+    """Refuse what is no decimal mark."""
+    if mark not in (None, ".", ","):
+        raise InputError(f"--decimal {mark!r} is unknown; use . or a comma.")
+    return mark
+
+
+@dataclass(frozen=True)
+class ColumnOptions:
+    """How the columns of a table are read."""
+
+    exclude: Annotated[str | None, typer.Option(help="Columns to ignore (not read): id,date.")] = None
+    nominal: Annotated[str | None, typer.Option(help="Columns to treat as categories, such as codes: zip,code.")] = None
+    numeric: Annotated[str | None, typer.Option(help="Columns to read as numbers, not categories.")] = None
+    missing: Annotated[str | None, typer.Option(help="More cells that mean missing: 'x,-999'.")] = None
+    schema: Annotated[Path | None, typer.Option(help="Column types: a schema from fewer inspect.")] = None
+    skip: Annotated[bool, typer.Option("--skip-rows-without-target", help="Skip rows with a missing target.")] = False
+    task: Annotated[
+        Task | None,
+        typer.Option(parser=check_task, metavar="TEXT", help="classification or regression; default: from the target."),
+    ] = None
+    encoding: EncodingOption = None
+    sheet: SheetOption = None
+    header: HeaderOption = None
+    decimal: Annotated[
+        str | None,
+        typer.Option(callback=check_decimal, help="Decimal mark of all numbers; default: found per column."),
+    ] = None
+
+
+@dataclass(frozen=True)
+class FeatureColumns(ColumnOptions):
+    """How columns become features."""
+
+    calendar: Annotated[bool, typer.Option("--calendar", help="Add weekday and month of dates as features.")] = False
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Columns that belong to the rows and are no features."""
+
+    groups: Annotated[str | None, typer.Option(help="Group column: a group is never split across folds.")] = None
+    weights: Annotated[str | None, typer.Option(help="Column of row weights.")] = None
+    time: Annotated[str | None, typer.Option(help="Time column: train on past, test on later rows.")] = None
+
+
+def table_options(columns: ColumnOptions | None = None, rows: Rows | None = None) -> TableOptions:
+    """Turn what was typed into options of `fewer.io.read_table`."""
+    columns, rows = columns or ColumnOptions(), rows or Rows()
+    return {
+        "nominal": names_of(columns.nominal),
+        "numeric": names_of(columns.numeric),
+        "exclude": names_of(columns.exclude),
+        "missing": None if columns.missing is None else names_of(columns.missing),
+        "decimal": columns.decimal,
+        "encoding": columns.encoding,
+        "sheet": columns.sheet,
+        "header": columns.header,
+        "schema": columns.schema,
+        "skip_rows_without_target": columns.skip,
+        "calendar": isinstance(columns, FeatureColumns) and columns.calendar,
+        "groups": rows.groups,
+        "sample_weight": rows.weights,
+        "time": rows.time,
+    }

@@ -1,13 +1,14 @@
 import pytest
 
-from fewer.cli import _shared
-from fewer.cli._shared import StatusLine, check_jobs, remember, typed
+from fewer.cli import _options
+from fewer.cli._options import check_jobs, remember, typed
+from fewer.cli._outputs import StatusLine
 from fewer.errors import InputError
 from fewer.run.request import names_of, parse_features
 
 
 def test_the_command_that_repeats_a_run(monkeypatch):
-    monkeypatch.setattr(_shared, "_typed", [])
+    monkeypatch.setattr(_options, "_typed", [])
     remember(["select", "my table.csv", "--out", "run", "--resume", "--target=y", "--report=page.html"])
     assert typed() == "fewer select 'my table.csv' --out run --target=y --report=page.html"
     assert typed("--out", "--report") == "fewer select 'my table.csv' --target=y"
