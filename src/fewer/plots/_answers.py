@@ -9,7 +9,7 @@ import numpy as np
 
 from fewer.errors import InputError
 from fewer.plots._sizes import short
-from fewer.plots._style import COLORS, MARKERS, Display, axes_or_new, figure_of, legend_below, style, wrapped
+from fewer.plots._style import COLORS, MARKERS, Display, legend_below, wrapped
 from fewer.problem import FloatArray, IntArray
 from fewer.text import metric_text
 
@@ -174,9 +174,6 @@ def _of_curve(curve: dict[str, Any], chosen: int, n_features: int) -> AnswersDis
     )  # fmt: skip
 
 
-__all__ = ["AnswersDisplay"]
-
-
 @dataclass
 class AlternativesDisplay(Display):
     """All good subsets: their scores against their sizes, or which features each of them has.
@@ -204,12 +201,8 @@ class AlternativesDisplay(Display):
     found: Any
     kind: str = "sizes"
 
-    def plot(self, ax: Axes | None = None) -> AlternativesDisplay:
-        with style():
-            ax = axes_or_new(ax)
-            {"sizes": self._draw_sizes, "prices": self._draw_prices, "matrix": self._draw_matrix}[self.kind](ax)
-        self.ax_, self.figure_ = ax, figure_of(ax)
-        return self
+    def _draw(self, ax: Axes) -> None:
+        {"sizes": self._draw_sizes, "prices": self._draw_prices, "matrix": self._draw_matrix}[self.kind](ax)
 
     def _draw_sizes(self, ax: Axes) -> None:
         shown = np.linspace(0, len(self.found.scores) - 1, min(len(self.found.scores), 4000)).astype(np.int64)

@@ -14,7 +14,7 @@ import numpy as np
 from fewer.contracts import Resources
 from fewer.criteria import Classifiability
 from fewer.io import to_problem
-from fewer.plots._style import COLORS, MARKERS, SEQUENTIAL, Display, axes_or_new, figure_of, legend_below, style
+from fewer.plots._style import COLORS, MARKERS, SEQUENTIAL, Display, axes_or_new, legend_below, style
 from fewer.problem import FloatArray, InputError, Problem, column_number
 
 if TYPE_CHECKING:
@@ -266,19 +266,15 @@ class GammaDisplay(Display):
         """
         return cls(result.delta, result.Gamma, result.gamma, result.slope, result.interval)
 
-    def plot(self, ax: Axes | None = None) -> GammaDisplay:
-        with style():
-            ax = axes_or_new(ax)
-            ends = np.array([0.0, float(self.delta.max())])
-            ax.plot(ends, self.gamma + self.slope * ends, color=COLORS[1], label=f"line, γ = {self.gamma:.2g}")
-            ax.plot(self.delta, self.gammas, marker="o", linestyle="none", color=COLORS[0], label="neighbors 1, 2, …")
-            half = np.abs(np.array(self.interval) - self.gamma)[:, None]
-            ax.errorbar([0.0], [self.gamma], yerr=half, color=COLORS[3], capsize=4, label="its 95 % interval")
-            ax.set(xlabel="Δ: mean squared distance to the neighbors", ylabel="Γ: half mean squared\ndifference of y")
-            ax.locator_params(axis="x", nbins=4)
-            legend_below(ax, ncols=3)
-        self.ax_, self.figure_ = ax, figure_of(ax)
-        return self
+    def _draw(self, ax: Axes) -> None:
+        ends = np.array([0.0, float(self.delta.max())])
+        ax.plot(ends, self.gamma + self.slope * ends, color=COLORS[1], label=f"line, γ = {self.gamma:.2g}")
+        ax.plot(self.delta, self.gammas, marker="o", linestyle="none", color=COLORS[0], label="neighbors 1, 2, …")
+        half = np.abs(np.array(self.interval) - self.gamma)[:, None]
+        ax.errorbar([0.0], [self.gamma], yerr=half, color=COLORS[3], capsize=4, label="its 95 % interval")
+        ax.set(xlabel="Δ: mean squared distance to the neighbors", ylabel="Γ: half mean squared\ndifference of y")
+        ax.locator_params(axis="x", nbins=4)
+        legend_below(ax, ncols=3)
 
 
 @dataclass
@@ -300,12 +296,8 @@ class MTestDisplay(Display):
 
     curve: FloatArray
 
-    def plot(self, ax: Axes | None = None) -> MTestDisplay:
-        with style():
-            ax = axes_or_new(ax)
-            rows, gamma, error = self.curve.T
-            ax.fill_between(rows, gamma - 2 * error, gamma + 2 * error, color=COLORS[0], alpha=0.15, linewidth=0)
-            ax.plot(rows, gamma, marker="o", color=COLORS[0])
-            ax.set(xlabel="M: number of rows", ylabel="γ (band: two standard errors)")
-        self.ax_, self.figure_ = ax, figure_of(ax)
-        return self
+    def _draw(self, ax: Axes) -> None:
+        rows, gamma, error = self.curve.T
+        ax.fill_between(rows, gamma - 2 * error, gamma + 2 * error, color=COLORS[0], alpha=0.15, linewidth=0)
+        ax.plot(rows, gamma, marker="o", color=COLORS[0])
+        ax.set(xlabel="M: number of rows", ylabel="γ (band: two standard errors)")

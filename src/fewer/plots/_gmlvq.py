@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fewer.plots._rankings import draw_matrix
-from fewer.plots._style import COLORS, DIVERGING, MARKERS, Display, axes_or_new, legend_beside, style
+from fewer.plots._style import COLORS, DIVERGING, MARKERS, Display, legend_beside
 from fewer.problem import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -67,25 +67,19 @@ class RelevanceDisplay(Display):
         names = vars(estimator).get("feature_names_in_")
         return cls({"": estimator.relevances_}, names).plot(ax=ax)
 
-    def plot(self, ax: Axes | None = None) -> RelevanceDisplay:
-        with style():
-            ax = axes_or_new(ax)
-            width = 0.8 / len(self.relevances)
-            places = np.arange(len(self.names), dtype=np.float64)
-            for number, (label, values) in enumerate(self.relevances.items()):
-                shift = (number - (len(self.relevances) - 1) / 2) * width
-                ax.bar(
-                    places + shift, values, width, label=label or None, color=COLORS[number], hatch=HATCHES[number % 4]
-                )
-            step = max(len(self.names) // MANY, 1)
-            ax.set_xticks(places[::step], self.names[::step], rotation=0 if max(map(len, self.names)) < 4 else 90)
-            ax.grid(visible=False, axis="x")
-            ax.set_xlabel("feature")
-            ax.set_ylabel("relevance")
-            if any(self.relevances):
-                legend_beside(ax)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+    def _draw(self, ax: Axes) -> None:
+        width = 0.8 / len(self.relevances)
+        places = np.arange(len(self.names), dtype=np.float64)
+        for number, (label, values) in enumerate(self.relevances.items()):
+            shift = (number - (len(self.relevances) - 1) / 2) * width
+            ax.bar(places + shift, values, width, label=label or None, color=COLORS[number], hatch=HATCHES[number % 4])
+        step = max(len(self.names) // MANY, 1)
+        ax.set_xticks(places[::step], self.names[::step], rotation=0 if max(map(len, self.names)) < 4 else 90)
+        ax.grid(visible=False, axis="x")
+        ax.set_xlabel("feature")
+        ax.set_ylabel("relevance")
+        if any(self.relevances):
+            legend_beside(ax)
 
 
 class RelevanceMatrixDisplay(Display):
@@ -137,11 +131,9 @@ class RelevanceMatrixDisplay(Display):
         names = vars(estimator).get("feature_names_in_")
         return cls(matrix if matrix.ndim == 2 else matrix.mean(axis=0), names).plot(ax=ax)
 
-    def plot(self, ax: Axes | None = None) -> RelevanceMatrixDisplay:
+    def _draw(self, ax: Axes) -> None:
         most = float(np.abs(self.matrix).max())
-        self.ax_ = draw_matrix(ax, self.matrix, self.names, (-most, most), DIVERGING, "entry of Λ")
-        self.figure_ = self.ax_.figure
-        return self
+        draw_matrix(ax, self.matrix, self.names, (-most, most), DIVERGING, "entry of Λ")
 
 
 class ProjectionDisplay(Display):
@@ -216,17 +208,13 @@ class ProjectionDisplay(Display):
         display = cls(estimator.project(X), codes, estimator.project(centers), labels, estimator.classes_.tolist())
         return display.plot(ax=ax)
 
-    def plot(self, ax: Axes | None = None) -> ProjectionDisplay:
-        with style():
-            ax = axes_or_new(ax)
-            for code, name in enumerate(self.classes):
-                color, marker = COLORS[code % len(COLORS)], MARKERS[code % len(MARKERS)]
-                x, y = self.points[self.y == code].T
-                ax.scatter(x, y, s=12, color=color, marker=marker, alpha=0.6, label=str(name))
-                x, y = self.prototypes[self.prototype_labels == code].T
-                ax.scatter(x, y, s=130, color=color, marker=marker, edgecolors="black", linewidths=1.4, zorder=3)
-            ax.set_xlabel("first direction of Λ")
-            ax.set_ylabel("second direction of Λ")
-            legend_beside(ax, title="class (large: prototype)")
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+    def _draw(self, ax: Axes) -> None:
+        for code, name in enumerate(self.classes):
+            color, marker = COLORS[code % len(COLORS)], MARKERS[code % len(MARKERS)]
+            x, y = self.points[self.y == code].T
+            ax.scatter(x, y, s=12, color=color, marker=marker, alpha=0.6, label=str(name))
+            x, y = self.prototypes[self.prototype_labels == code].T
+            ax.scatter(x, y, s=130, color=color, marker=marker, edgecolors="black", linewidths=1.4, zorder=3)
+        ax.set_xlabel("first direction of Λ")
+        ax.set_ylabel("second direction of Λ")
+        legend_beside(ax, title="class (large: prototype)")

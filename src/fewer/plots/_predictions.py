@@ -158,6 +158,3 @@ def _kind(told: Mapping[str, Any], asked: str | None) -> str:
     if asked not in able:
         raise InputError(f"kind={asked!r} cannot be drawn here; choose {' or '.join(map(repr, able)) or 'nothing'}.")
     return asked
-
-
-__all__ = ["PredictionsDisplay"]

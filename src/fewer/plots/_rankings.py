@@ -13,7 +13,7 @@ from fewer.evaluate import redundancy
 from fewer.evaluate._redundancy import rank_correlation
 from fewer.io import to_problem
 from fewer.plots._sizes import short
-from fewer.plots._style import COLORS, DIVERGING, SEQUENTIAL, Display, axes_or_new, figure_of, style
+from fewer.plots._style import COLORS, DIVERGING, SEQUENTIAL, Display, figure_of
 from fewer.problem import FloatArray
 from fewer.statistics import Associations, Measure
 from fewer.validate import assign_folds, nogueira
@@ -142,20 +142,16 @@ class RankingDisplay(Display):
             f"features that it beats, mean of {n_resamples} halves of the rows",
         )
 
-    def plot(self, ax: Axes | None = None) -> RankingDisplay:
-        with style():
-            ax = axes_or_new(ax)
-            places = np.arange(len(self.names))[::-1]
-            colors = [COLORS[0] if i < self.chosen else "white" for i in range(len(self.names))]
-            drawn = np.where(np.isfinite(self.scores), self.scores, np.nan)
-            ax.barh(places, drawn, xerr=self.spread, color=colors, edgecolor=COLORS[0], ecolor=COLORS[5], height=0.7)
-            ax.set_yticks(places, [short(name) for name in self.names], parse_math=False)
-            ax.set(xlabel=self.label)
-            ax.grid(axis="y", visible=False)
-            if self.stability is not None:
-                ax.set_title(f"stability of the first {self.chosen}: {self.stability:.2f}")
-        self.ax_, self.figure_ = ax, figure_of(ax)
-        return self
+    def _draw(self, ax: Axes) -> None:
+        places = np.arange(len(self.names))[::-1]
+        colors = [COLORS[0] if i < self.chosen else "white" for i in range(len(self.names))]
+        drawn = np.where(np.isfinite(self.scores), self.scores, np.nan)
+        ax.barh(places, drawn, xerr=self.spread, color=colors, edgecolor=COLORS[0], ecolor=COLORS[5], height=0.7)
+        ax.set_yticks(places, [short(name) for name in self.names], parse_math=False)
+        ax.set(xlabel=self.label)
+        ax.grid(axis="y", visible=False)
+        if self.stability is not None:
+            ax.set_title(f"stability of the first {self.chosen}: {self.stability:.2f}")
 
 
 @dataclass
@@ -196,10 +192,8 @@ class AgreementDisplay(Display):
         rows = [np.asarray(ranking, dtype=np.float64) for ranking in rankings.values()]
         return cls(list(rankings), np.array([[rank_correlation(one, other) for other in rows] for one in rows]))
 
-    def plot(self, ax: Axes | None = None) -> AgreementDisplay:
-        self.ax_ = draw_matrix(ax, self.correlation, self.names, (-1.0, 1.0), DIVERGING, "rank correlation")
-        self.figure_ = figure_of(self.ax_)
-        return self
+    def _draw(self, ax: Axes) -> None:
+        draw_matrix(ax, self.correlation, self.names, (-1.0, 1.0), DIVERGING, "rank correlation")
 
 
 @dataclass
@@ -264,10 +258,8 @@ class RedundancyDisplay(Display):
         """
         return cls.from_table(X, np.flatnonzero(selector.get_support()).tolist()).plot(ax)
 
-    def plot(self, ax: Axes | None = None) -> RedundancyDisplay:
-        self.ax_ = draw_matrix(ax, self.values, self.names, (0.0, 1.0), SEQUENTIAL, "how far they repeat each other")
-        self.figure_ = figure_of(self.ax_)
-        return self
+    def _draw(self, ax: Axes) -> None:
+        draw_matrix(ax, self.values, self.names, (0.0, 1.0), SEQUENTIAL, "how far they repeat each other")
 
 
 class DendrogramDisplay(Display):
@@ -326,7 +318,7 @@ class DendrogramDisplay(Display):
         columns = np.arange(problem.n_features)
         return cls(list(problem.names), Associations(problem, measure).block(columns, columns), threshold, kept)
 
-    def plot(self, ax: Axes | None = None) -> DendrogramDisplay:
+    def _draw(self, ax: Axes) -> None:
         from scipy.cluster.hierarchy import dendrogram, linkage
         from scipy.spatial.distance import squareform
 
@@ -334,36 +326,29 @@ class DendrogramDisplay(Display):
         np.fill_diagonal(apart, 0.0)
         joined = linkage(squareform(apart, checks=False), method="average")
         labels = [f"{short(name, 22)}{' ●' if name in self.kept else ''}" for name in self.names]
-        with style():
-            ax = axes_or_new(ax)
-            dendrogram(
-                joined, orientation="left", labels=labels, ax=ax, leaf_font_size=8, link_color_func=lambda _: COLORS[0]
-            )
-            ax.set_xticks(ticks := np.linspace(0.0, 1.0, 6), [f"{1.0 - tick:.1f}" for tick in ticks])
-            ax.set_xlabel("association")
-            if self.threshold is not None:
-                ax.axvline(1.0 - self.threshold, color="#444444", linestyle="--", linewidth=0.8)
-        self.ax_, self.figure_ = ax, figure_of(ax)
-        return self
+        dendrogram(
+            joined, orientation="left", labels=labels, ax=ax, leaf_font_size=8, link_color_func=lambda _: COLORS[0]
+        )
+        ax.set_xticks(ticks := np.linspace(0.0, 1.0, 6), [f"{1.0 - tick:.1f}" for tick in ticks])
+        ax.set_xlabel("association")
+        if self.threshold is not None:
+            ax.axvline(1.0 - self.threshold, color="#444444", linestyle="--", linewidth=0.8)
 
 
 def draw_matrix(
-    ax: Axes | None, values: FloatArray, names: list[str], limits: tuple[float, float], colors: str, title: str
-) -> Axes:
+    ax: Axes, values: FloatArray, names: list[str], limits: tuple[float, float], colors: str, title: str
+) -> None:
     """Draw a square table of numbers in colors, with the numbers where there is room for them."""
-    with style():
-        ax = axes_or_new(ax)
-        image = ax.imshow(values, vmin=limits[0], vmax=limits[1], cmap=colors)
-        labels = [short(name, 22) for name in names]
-        ax.set_xticks(range(len(names)), labels, rotation=45, ha="right", parse_math=False)
-        ax.set_yticks(range(len(names)), labels, parse_math=False)
-        ax.grid(visible=False)
-        if len(names) <= 12:
-            for (i, j), value in np.ndenumerate(values):
-                ink = readable_on(image.to_rgba(np.array([value]))[0])
-                ax.text(j, i, f"{value:.2f}", ha="center", va="center", color=ink, fontsize=7)
-        figure_of(ax).colorbar(image, ax=ax, label=title, shrink=0.8)
-    return ax
+    image = ax.imshow(values, vmin=limits[0], vmax=limits[1], cmap=colors)
+    labels = [short(name, 22) for name in names]
+    ax.set_xticks(range(len(names)), labels, rotation=45, ha="right", parse_math=False)
+    ax.set_yticks(range(len(names)), labels, parse_math=False)
+    ax.grid(visible=False)
+    if len(names) <= 12:
+        for (i, j), value in np.ndenumerate(values):
+            ink = readable_on(image.to_rgba(np.array([value]))[0])
+            ax.text(j, i, f"{value:.2f}", ha="center", va="center", color=ink, fontsize=7)
+    figure_of(ax).colorbar(image, ax=ax, label=title, shrink=0.8)
 
 
 def readable_on(color: Any) -> str:

@@ -16,7 +16,7 @@ from fewer.contracts.trace import Trace, size_of
 from fewer.errors import InputError
 from fewer.evaluate import AS_SEARCHED, scores_by_size
 from fewer.io import to_problem
-from fewer.plots._style import COLORS, Display, axes_or_new, figure_of, legend_below, style, wrapped
+from fewer.plots._style import COLORS, Display, legend_below, wrapped
 from fewer.problem import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -150,28 +150,24 @@ class SizeDisplay(Display):
             raise InputError("This ranking was cut at a given number, so there is no curve; let it be chosen ('auto').")
         return cls.from_curve(curve, int(selector.support_.sum()), score_name=score_name).plot(ax)
 
-    def plot(self, ax: Axes | None = None) -> SizeDisplay:
+    def _draw(self, ax: Axes) -> None:
         from matplotlib.ticker import MaxNLocator
 
-        with style():
-            ax = axes_or_new(ax)
-            marker = "o" if len(self.sizes) <= MANY else None
-            ax.plot(self.sizes, self.scores, marker=marker, color=COLORS[0], label="best found of each size")
-            if self.standard_error is not None:
-                best = self.scores.max()
-                low = np.broadcast_to(best - self.standard_error, self.sizes.shape)
-                ax.fill_between(
-                    self.sizes, low, best, color=COLORS[0], alpha=0.12, linewidth=0, label="within one standard error"
-                )
-            both = ", the fewest in it" if self.smallest == self.chosen else ""
-            self._mark(ax, self.chosen, "D", COLORS[1], f"chosen: {self.chosen}{both}")
-            if self.smallest is not None and not both:
-                self._mark(ax, self.smallest, "s", "white", f"the fewest in it: {self.smallest}")
-            ax.set(xlabel="number of features", ylabel=wrapped(self.label))
-            ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-            legend_below(ax)
-        self.ax_, self.figure_ = ax, figure_of(ax)
-        return self
+        marker = "o" if len(self.sizes) <= MANY else None
+        ax.plot(self.sizes, self.scores, marker=marker, color=COLORS[0], label="best found of each size")
+        if self.standard_error is not None:
+            best = self.scores.max()
+            low = np.broadcast_to(best - self.standard_error, self.sizes.shape)
+            ax.fill_between(
+                self.sizes, low, best, color=COLORS[0], alpha=0.12, linewidth=0, label="within one standard error"
+            )
+        both = ", the fewest in it" if self.smallest == self.chosen else ""
+        self._mark(ax, self.chosen, "D", COLORS[1], f"chosen: {self.chosen}{both}")
+        if self.smallest is not None and not both:
+            self._mark(ax, self.smallest, "s", "white", f"the fewest in it: {self.smallest}")
+        ax.set(xlabel="number of features", ylabel=wrapped(self.label))
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+        legend_below(ax)
 
     def _mark(self, ax: Axes, size: int, marker: str, color: str, label: str) -> None:
         if size in self.sizes:
@@ -209,17 +205,13 @@ class FrequencyDisplay(Display):
     shares: list[float]
     chosen: list[bool]
 
-    def plot(self, ax: Axes | None = None) -> FrequencyDisplay:
-        with style():
-            ax = axes_or_new(ax)
-            places = np.arange(len(self.names))[::-1]
-            colors = [COLORS[0] if chosen else "white" for chosen in self.chosen]
-            ax.barh(places, self.shares, color=colors, edgecolor=COLORS[0], height=0.7)
-            ax.set_yticks(places, [short(name) for name in self.names], parse_math=False)
-            ax.set(xlim=(0, 1), xlabel="share of the repeated selections that chose it")
-            ax.grid(axis="y", visible=False)
-        self.ax_, self.figure_ = ax, figure_of(ax)
-        return self
+    def _draw(self, ax: Axes) -> None:
+        places = np.arange(len(self.names))[::-1]
+        colors = [COLORS[0] if chosen else "white" for chosen in self.chosen]
+        ax.barh(places, self.shares, color=colors, edgecolor=COLORS[0], height=0.7)
+        ax.set_yticks(places, [short(name) for name in self.names], parse_math=False)
+        ax.set(xlim=(0, 1), xlabel="share of the repeated selections that chose it")
+        ax.grid(axis="y", visible=False)
 
 
 def short(name: str, length: int = 28) -> str:
@@ -309,18 +301,14 @@ class SearchCurveDisplay(Display):
         """
         return cls.from_trace(estimator.trace_, **options).plot(ax)
 
-    def plot(self, ax: Axes | None = None) -> SearchCurveDisplay:
-        with style():
-            ax = axes_or_new(ax)
-            steps = np.arange(len(self.training))
-            ax.plot(steps, self.training, color=COLORS[5], linestyle="--", label="training rows")
-            ax.plot(np.arange(len(self.validation)), self.validation, color=COLORS[0], linewidth=1.0, label="held out")
-            if self.smoothed is not None:
-                ax.plot(np.arange(len(self.smoothed)), self.smoothed, color=COLORS[1], label="held out, smoothed")
-            if self.stop is not None:
-                ax.axvline(self.stop, color=COLORS[3], linestyle=":", label=f"stop at {self.stop}")
-            ax.set_xlabel(self.step_name)
-            ax.set_ylabel(wrapped(self.score_name))
-            legend_below(ax)
-            self.ax_, self.figure_ = ax, ax.figure
-        return self
+    def _draw(self, ax: Axes) -> None:
+        steps = np.arange(len(self.training))
+        ax.plot(steps, self.training, color=COLORS[5], linestyle="--", label="training rows")
+        ax.plot(np.arange(len(self.validation)), self.validation, color=COLORS[0], linewidth=1.0, label="held out")
+        if self.smoothed is not None:
+            ax.plot(np.arange(len(self.smoothed)), self.smoothed, color=COLORS[1], label="held out, smoothed")
+        if self.stop is not None:
+            ax.axvline(self.stop, color=COLORS[3], linestyle=":", label=f"stop at {self.stop}")
+        ax.set_xlabel(self.step_name)
+        ax.set_ylabel(wrapped(self.score_name))
+        legend_below(ax)
