@@ -7,7 +7,7 @@ import pytest
 
 from fewer.contracts.trace import Step, Trace
 from fewer.files import FolderLock, holder_of, sealed
-from fewer.serve._progress import has_result, progress_of, read_json, source_of
+from fewer.serve._progress import progress_of, read_json, source_of
 
 
 def write_run(place, **components):
@@ -105,9 +105,6 @@ def test_a_run_goes_through_its_phases(tmp_path, monkeypatch):
     told = progress_of(tmp_path, 100.0)
     assert (told["phase"], told["folds_done"], told["share"]) == ("measuring", 2, 0.5)
     assert told["left"] == pytest.approx(30.0)
-    assert not has_result(tmp_path)
-    (tmp_path / "result.json").write_text("{}")
-    assert has_result(tmp_path)
 
 
 def test_a_budget_bounds_what_is_left(tmp_path, monkeypatch):

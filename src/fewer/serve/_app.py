@@ -26,6 +26,7 @@ from fewer.files import write_atomically
 from fewer.logs import LOGGER
 from fewer.report._page import environment_of
 from fewer.run.folder import RESULT
+from fewer.run.request import PREFER, RARE
 from fewer.run.selection import Selection
 from fewer.serve import _choices, _work
 from fewer.serve._choices import Choices, FieldError
@@ -176,8 +177,8 @@ class _Bench:
         again = request.query_params.get("again")
         job = self.folder.job(self.folder.run(again).name) if again else None
         catalogues = {
-            "methods": _choices.catalogue(), "metrics": _choices.METRICS, "prefer": _choices.PREFER,
-            "kinds": _choices.KINDS, "rare": _choices.RARE, "tasks": _choices.TASKS, "offered": _choices.offered(),
+            "methods": _choices.catalogue(), "metrics": _choices.METRICS, "prefer": PREFER,
+            "kinds": _choices.KINDS, "rare": RARE, "tasks": _choices.TASKS, "offered": _choices.offered(),
         }  # fmt: skip
         before = (job or {}).get("choices", {})
         return HTMLResponse(_render("table.html", name=name, before=before, **catalogues))
@@ -186,7 +187,7 @@ class _Bench:
         state = await self._state(request)
         place = self.folder.run(state["id"]) / RESULT
         told = await run_in_threadpool(_told_of, place) if state["state"] != "running" else _told_of(None)
-        return HTMLResponse(_render("run.html", run=state, prefer=_choices.PREFER, **told))
+        return HTMLResponse(_render("run.html", run=state, prefer=PREFER, **told))
 
     async def page(self, request: Request) -> Response:
         place = self.folder.run(request.query_params.get("id"))
@@ -391,64 +392,32 @@ def features_of(result: dict[str, Any], prefer: str | None, size: str | None) ->
 
 
 def _told_of(place: Path | None) -> dict[str, Any]:
-    """Return what the page of a run shows of its answer."""
+    """Return what the page of a run shows of its answer: what came out of it, warnings, the answers at other sizes."""
+    from fewer.report import slider_stops, worries
+
     result = {} if place is None else read_json(place)
-    return {"answer": shown_answer(result), "verdict": verdict_of(result), **_warned(result)}
-
-
-def _warned(result: dict[str, Any]) -> dict[str, Any]:
-    """Return the held-out scores of a run, what makes them too good to be true, the columns to leave out, warnings."""
-    from fewer.report import worries
-
+    answer: dict[str, Any] = {"features": result.get("features") or [], "prefer": result.get("prefer") or ""}
+    answer |= {"answers": (result.get("curve") or {}).get("answers") or {}, "stops": []}
+    told: dict[str, Any] = {"answer": answer, "verdict": "", "scores": ""}
+    told |= {"suspicions": [], "suspects": [], "warnings": []}
+    if not result:
+        return told
+    is_detector = "operating_point" in result
     try:
         text = json.dumps(result)
         found = Comparison.from_json(text) if "methods" in result else Selection.from_json(text)
-        told = found.notes if isinstance(found, Comparison) else worries(found)
-    except (InputError, KeyError, TypeError, AttributeError, ValueError):
-        return {"scores": "", "suspicions": [], "suspects": [], "warnings": []}
-    scores = "" if isinstance(found, Comparison) else found.scores
-    return {"scores": scores, "suspicions": found.suspicions, "suspects": found.suspects, "warnings": told}
-
-
-def stops_of(result: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the answers at other sizes, as the slider of the page has them: `size`, `features`, `told`.
-
-    Parameters
-    ----------
-    result : dict
-        From `result.json`.
-
-    Returns
-    -------
-    list of dict
-    """
-    from fewer.report import slider_stops
-
-    try:
-        return slider_stops(Selection.from_json(json.dumps(result)))
+        told |= {"verdict": found.verdict, "suspicions": found.suspicions, "suspects": found.suspects}
+        if isinstance(found, Comparison):
+            told["warnings"] = found.notes
+        else:
+            told |= {"scores": found.scores, "warnings": worries(found)}
+            answer["stops"] = slider_stops(found) if answer["features"] and not is_detector else []
     except (InputError, KeyError, TypeError, AttributeError, ValueError, IndexError):
-        return []
-
-
-def shown_answer(result: dict[str, Any]) -> dict[str, Any]:
-    """Return what the page of a run needs to move between the answers of a selection."""
-    curve = result.get("curve") or {}
-    features, prefer = result.get("features") or [], result.get("prefer") or ""
-    stops = stops_of(result) if features and "operating_point" not in result and "methods" not in result else []
-    return {"features": features, "prefer": prefer, "answers": curve.get("answers") or {}, "stops": stops}
-
-
-def verdict_of(result: dict[str, Any]) -> str:
-    """Say in a sentence or two whether a run helped; nothing where there is no answer."""
-    if "operating_point" in result:
+        told["verdict"] = told["verdict"] or "The result of this run is damaged. Start the run again."
+    if is_detector:
         lines = str(result.get("summary", "")).split("\n")  # the hull's own rates are too good
-        return " ".join(line for line in lines if line.startswith(("Expected", "Of 1,000")))
-    try:
-        if "methods" in result:
-            return Comparison.from_json(json.dumps(result)).verdict
-        return Selection.from_json(json.dumps(result)).verdict if result else ""
-    except (InputError, KeyError, TypeError, AttributeError):
-        return "The result of this run is damaged. Start the run again."
+        told["verdict"] = " ".join(line for line in lines if line.startswith(("Expected", "Of 1,000")))
+    return told
 
 
 def _pipeline(result: dict[str, Any], features: list[str]) -> str:
@@ -491,6 +460,3 @@ def _render(template: str, **content: Any) -> str:
     environment = environment_of("fewer.serve")
     environment.policies["json.dumps_kwargs"] = {"ensure_ascii": False}
     return environment.get_template(template).render(**content)
-
-
-__all__ = ["Settings", "features_of", "make_app"]

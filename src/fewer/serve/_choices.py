@@ -353,6 +353,3 @@ def _missing(found: Any) -> tuple[str, ...]:
     if not isinstance(found, list | tuple) or not all(isinstance(cell, str) for cell in found):
         raise InputError("Cells that mean missing must be a list of texts.")
     return tuple(dict.fromkeys(found))
-
-
-__all__ = ["KINDS", "METRICS", "PREFER", "RARE", "TASKS", "Choices", "FieldError", "Goal", "catalogue"]

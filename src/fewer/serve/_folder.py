@@ -248,6 +248,3 @@ def safe_name(name: str) -> str:
 def _short(name: Any) -> str:
     text = printable(str(name))
     return repr(text if len(text) <= LONGEST else text[:LONGEST] + "…")
-
-
-__all__ = ["DOOR", "KINDS", "OURS", "PAGE", "Folder", "FolderTable", "safe_name", "table_name"]

@@ -182,6 +182,3 @@ def _protect(headers: MutableHeaders, is_static: bool) -> None:
     headers["cross-origin-resource-policy"] = "same-origin"
     headers["cross-origin-opener-policy"] = "same-origin"
     headers["cache-control"] = "no-cache" if is_static else "no-store"
-
-
-__all__ = ["PAGE_POLICY", "Access", "Guard", "forward_page"]

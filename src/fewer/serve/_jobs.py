@@ -248,6 +248,3 @@ def _is_same(pid: Any, stamp: Any) -> bool:
     except OSError:
         return False
     return bool(stamp) and _stamp(pid) == stamp
-
-
-__all__ = ["Jobs"]

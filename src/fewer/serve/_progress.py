@@ -15,7 +15,7 @@ import numpy as np
 from fewer.contracts.trace import Trace, size_of
 from fewer.errors import InputError
 from fewer.files import read_own
-from fewer.run.folder import CELLS, HELDOUT, RESULT, RUN, TOTAL, TRACE
+from fewer.run.folder import CELLS, HELDOUT, RUN, TOTAL, TRACE
 
 MOST_POINTS = 300
 _known: dict[str, tuple[tuple[int, int], Any]] = {}
@@ -155,11 +155,3 @@ def source_of(result: dict[str, Any]) -> tuple[str | None, str | None]:
         elif argument.startswith("--target="):
             target = argument.partition("=")[2]
     return (os.path.basename(arguments[2]), target) if len(arguments) > 2 else (None, target)
-
-
-def has_result(place: Path) -> bool:
-    """Say whether a run has an answer."""
-    return (place / RESULT).exists()
-
-
-__all__ = ["count_cells", "has_result", "progress_of", "read_json", "source_of"]

@@ -187,6 +187,3 @@ def _listen(host: str, port: int | None) -> socket.socket:
         else:
             return listener
     raise InputError(f"{host}:{wanted[0]} cannot be listened on ({trouble}); choose another --port or --host.")
-
-
-__all__ = ["serve"]

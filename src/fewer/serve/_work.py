@@ -288,6 +288,3 @@ def draw_page(run: str) -> str:
 def schema_name(text: str, table: str) -> str:
     """Name the file of a schema after its table and its content, so that it never changes under a run."""
     return f"{safe_name(table)[:60]}.{hashlib.sha256(text.encode()).hexdigest()[:8]}.schema.json"
-
-
-__all__ = ["Workers", "draw_page", "inspect", "reduced", "schema_name", "table_options", "warm_up"]
