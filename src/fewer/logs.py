@@ -10,42 +10,10 @@ from contextlib import contextmanager
 from html import escape
 from typing import Any
 
+from sklearn.callback import CallbackSupportMixin, with_callbacks
+
 from fewer.contracts import OnStep, Stopped
 from fewer.contracts.trace import Trace
-
-try:
-    from sklearn.callback import CallbackSupportMixin, with_callbacks
-except ImportError:
-
-    class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Nothing to support: scikit-learn before 1.9 has no callbacks.
-
-        Examples
-        --------
-        >>> CallbackSupportMixin()  # doctest: +ELLIPSIS
-        <...CallbackSupportMixin object at ...>
-        """
-
-    def with_callbacks(method: Any) -> Any:
-        """Leave a method as it is.
-
-        Parameters
-        ----------
-        method : callable
-            One that would tell callbacks of its steps.
-
-        Returns
-        -------
-        callable
-            The same.
-
-        Examples
-        --------
-        >>> with_callbacks(len)([1, 2])
-        2
-        """
-        return method
-
 
 LOGGER = logging.getLogger("fewer")
 

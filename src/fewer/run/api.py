@@ -273,7 +273,7 @@ def _for_several_targets(problem: Problem, request: Request) -> tuple[Problem, R
             "criterion='least-squares' or criterion='cross-validated:estimator=…'."
         )
     note = "With several targets there is no held-out evaluation; the score is that of the search."
-    return replace(problem, notes=(*problem.notes, note)), replace(request, cv=0)
+    return problem.noted(note), replace(request, cv=0)
 
 
 def read_rows(X: Any, y: Any, task: Task | None, rows: Mapping[str, Any], *, multi_output: bool = False) -> Problem:

@@ -127,11 +127,11 @@ def _components(asked: Request) -> registry.Method:
     return registry.Method("", asked.criterion or "knn", asked.search or "forward", asked.control)
 
 
-BUILT = {"criterion", "search", "control", "estimator", "cv", "budget"}
+BUILT = {"criterion", "search", "control", "ranker", "estimator", "cv", "budget"}
 """Options that are built first, or mean something else to a selector: `cv` and `budget` are those of the whole run."""
 
 
-def _passed_on(asked: Request, kind: type[SubsetSelector | AutoSelector]) -> dict[str, Any]:
+def _passed_on(asked: Request, kind: type[AnySelector]) -> dict[str, Any]:
     """Return the options that a selector takes as they are, by the same name."""
     options = vars(asked) | {"n_features_to_select": asked.size}
     return {name: value for name, value in options.items() if name in kind._parameter_constraints.keys() - BUILT}
@@ -171,7 +171,9 @@ def luck_of_search(plan: Plan, problem: Problem) -> str:
 
 def _plan_auto(problem: Problem, asked: Request) -> Plan:
     auto = AutoSelector(
-        estimator=build_estimator(asked.estimator, problem), random_state=asked.seed, **_passed_on(asked, AutoSelector)
+        estimator=build_component("estimator", asked.estimator, problem),
+        random_state=asked.seed,
+        **_passed_on(asked, AutoSelector),
     )
     if asked.start is not None:
         raise InputError("start does not work with auto; name a method.")
@@ -210,24 +212,11 @@ def _plan_ranker(problem: Problem, asked: Request, name: str, chosen: registry.M
         if getattr(asked, option) is not None:
             raise InputError(f"{option} is for subset searches; the ranker {who!r} ranks all features.")
     _refuse_cost_weight(asked, f"The ranker {who!r} shows what features cost")
-    control = None if chosen.control is None else build_component("control", chosen.control, problem)
-    options: dict[str, Any] = {
-        "n_features_to_select": asked.n_features_to_select,
-        "device": asked.device,
-        "n_jobs": asked.n_jobs,
-        "random_state": asked.seed,
-    }
-    names = ("include", "exclude", "feature_groups")
-    forced = {name: value for name in names if (value := getattr(asked, name)) is not None}
-    known = RankSelector(ranker).get_params(deep=False)
-    for option in forced:
-        if option not in known:
-            raise InputError(f"{option} is for subset searches; the ranker {who!r} ranks all features.")
+    control = build_component("control", chosen.control, problem)
     if isinstance(asked.n_features_to_select, tuple | list):
         raise InputError(f"A ranker takes a number, a share or 'auto', not the range {asked.n_features_to_select}.")
-    if control is not None:
-        options["control"] = control
-    return Plan(name, RankSelector(ranker, **options, **forced), request=asked)
+    selector = RankSelector(ranker, control=control, random_state=asked.seed, **_passed_on(asked, RankSelector))
+    return Plan(name, selector, request=asked)
 
 
 def _plan_search(problem: Problem, asked: Request, name: str, chosen: registry.Method) -> Plan:
@@ -254,14 +243,11 @@ def _plan_search(problem: Problem, asked: Request, name: str, chosen: registry.M
     budget = _budget_of_search(problem, asked, selector, n_searches, space)
     whole = selector.search or Forward()
     search = budget.laid_out(whole, n_searches, space)
-    notes = _shortened_note(whole.max_evaluations(space), search.max_evaluations(space))
+    usual, laid_out = whole.max_evaluations(space), search.max_evaluations(space)
+    notes: tuple[str, ...] = ()
+    if usual is not None and laid_out is not None and laid_out < usual:
+        notes = (f"The budget limits a search to {laid_out:,} subsets; without it, up to {usual:,}.",)
     return Plan(name, selector.set_params(search=search), budget, request=asked, notes=notes)
-
-
-def _shortened_note(usual: int | None, laid_out: int | None) -> tuple[str, ...]:
-    if usual is None or laid_out is None or laid_out >= usual:
-        return ()
-    return (f"The budget limits a search to {laid_out:,} subsets; without it, up to {usual:,}.",)
 
 
 def _budget_of_search(
@@ -335,30 +321,6 @@ def build_component(kind: registry.ComponentKind, component: Any, problem: Probl
     if isinstance(component, type):
         raise InputError(f"{component.__name__} is a class; give an object: {component.__name__}().")
     return registry.build(kind, component, problem.task) if isinstance(component, str) else component
-
-
-def build_estimator(estimator: Any, problem: Problem) -> Any:
-    """Build the model that the features are for, from its name or as it is; None stays None.
-
-    Parameters
-    ----------
-    estimator : estimator, str or None
-        A scikit-learn estimator or a name such as "forest".
-    problem : Problem
-        Whose task decides, where a name stands for two classes.
-
-    Returns
-    -------
-    estimator or None
-        Not fitted.
-
-    Examples
-    --------
-    >>> problem = Problem.from_arrays([[0.0], [1.0]], [0, 1])
-    >>> build_estimator("tree", problem)[-1]
-    DecisionTreeClassifier(random_state=0)
-    """
-    return build_component("estimator", estimator, problem)
 
 
 def with_scoring(criterion: Any, scoring: Any) -> Any:
@@ -493,7 +455,7 @@ def fewer_folds(problem: Problem, cv: Any, rare: str = "refuse") -> tuple[Proble
         return problem, cv
     name = problem.classes[int(np.argmin(counts))]
     note = f"{problem.n_samples} rows are few, and class {name!r} has {fewest} of them: {fewest} folds instead of {cv}."
-    return replace(problem, notes=(*problem.notes, note)), fewest
+    return problem.noted(note), fewest
 
 
 def treat_rare(problem: Problem, n_folds: int, rare: str) -> Problem:
@@ -566,7 +528,6 @@ __all__ = [
     "AnySelector",
     "Plan",
     "build_component",
-    "build_estimator",
     "fewer_folds",
     "luck_of_search",
     "make_plan",

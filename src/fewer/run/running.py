@@ -1,6 +1,6 @@
-"""The Python script that repeats a run: imports, reading, every option that was not left alone.
+"""The run of a plan: a selection on all rows, its repetitions on parts of them, and the answer made of both.
 
-The run of a plan: a selection on all rows, its repetitions on parts of them, and the answer made of both.
+The answer also holds the Python script that repeats the run: imports, reading, every option that was not left alone.
 """
 
 from __future__ import annotations
@@ -33,12 +33,11 @@ from fewer.problem import BoolArray, InputError, IntArray, Problem
 from fewer.registry import build
 from fewer.run.budget import Budget
 from fewer.run.folder import RunFolder, fingerprint
-from fewer.run.planning import AnySelector, Plan, build_estimator, luck_of_search
+from fewer.run.planning import AnySelector, Plan, build_component, luck_of_search
 from fewer.run.selection import (
     AutoCurve,
     HeldOutNumbers,
     Selection,
-    SizeCurve,
     StabilityNumbers,
     TableGlance,
     frequencies,
@@ -83,14 +82,10 @@ def script_for(plan: Plan, outcome: HeldOutScores | None = None) -> str:
         call = f"selection = fewer.select({', '.join(['problem', *arguments])})"
         reading = plan.reading
     else:
-        call = f"selection = fewer.select(X, y, {', '.join([*arguments, *_row_arguments(plan)])})"
+        call = f"selection = fewer.select(X, y, {', '.join([*arguments, *(f'{name}={name}' for name in plan.rows)])})"
         reading = "# X, y: your table and its target, as they were given"
     keep = "keep = fewer.selectors.KeepFeatures.from_json(selection.pipeline_json())  # keep.transform(new_table)"
     return "\n".join([*imports, "import fewer", "", reading, call, "print(selection)", keep])
-
-
-def _row_arguments(plan: Plan) -> list[str]:
-    return [f"{name}={name}" for name in plan.rows]
 
 
 def _source(value: Any) -> str:
@@ -227,7 +222,7 @@ class _Running:
 
     def go(self) -> Selection:
         LOGGER.info("%s: selecting on %d rows and %d features", self.plan.name, *self.problem.X.shape)
-        if warning := luck_of_search(self.plan, self.problem):
+        if LOGGER.isEnabledFor(logging.INFO) and (warning := luck_of_search(self.plan, self.problem)):
             LOGGER.info("%s", warning)
         try:
             with interruptible():
@@ -265,9 +260,6 @@ class _Running:
         same = isinstance(self.request.cv, int) and self.request.cv == own
         return same and self.budget is None
 
-    def _resources(self) -> Resources:
-        return Resources(effective_n_jobs(self.plan.selector.n_jobs))
-
     def _note(self, text: str) -> None:
         self.notes.append(Note(text))
 
@@ -291,10 +283,11 @@ class _Running:
                 self.folder.keep_folds(records)
             if self.followers.on_fold is not None:
                 self.followers.on_fold(len(records))
-            self._stop_in_time(len(records))
+            if self.budget is not None and not self._has_time(len(records)):
+                raise Stopped(f"The budget allows {len(records)} folds.")  # another one would not fit into it
 
         judge = judge_of(answer, self.plan, self.problem)
-        resources = self._resources()
+        resources = Resources(effective_n_jobs(self.plan.selector.n_jobs))
         stays = answer.without is not None and leaves_machine(resources)
         outcome = heldout(
             _Chooser(self.plan, self.budget, answer.without),
@@ -319,11 +312,6 @@ class _Running:
                 "as on all rows."
             )
         return outcome
-
-    def _stop_in_time(self, n_done: int) -> None:
-        """End the repetitions where another of them would not fit into the budget."""
-        if self.budget is not None and not self._has_time(n_done):
-            raise Stopped(f"The budget allows {n_done} folds.")
 
     def _has_time(self, n_done: int) -> bool:
         assert self.budget is not None
@@ -398,7 +386,7 @@ def judge_of(answer: Answer, plan: Plan, problem: Problem) -> Criterion:
         A predictive one.
     """
     if plan.request.estimator is not None:
-        return CrossValidated(build_estimator(plan.request.estimator, problem), cv=2)
+        return CrossValidated(build_component("estimator", plan.request.estimator, problem), cv=2)
     if answer.judge is not None:
         return answer.judge
     if problem.time is not None:
@@ -437,17 +425,25 @@ def _written(components: Sequence[Any]) -> dict[str, Any]:
 def _describe(running: _Running, answer: Answer, outcome: HeldOutScores | None, interrupted: bool) -> Selection:
     plan, problem = replace(running.plan, budget=running.budget), running.problem
     order = answer.order if not answer.is_empty else np.empty(0, dtype=np.int64)
-    notes = list(dict.fromkeys([*problem.notes, *answer.trace.notes, *running.notes, *_drifting(problem, order)]))
+    drifting = [] if problem.time is None else _drifting(problem, order)
+    notes = list(dict.fromkeys([*problem.notes, *answer.trace.notes, *running.notes, *drifting]))
     if interrupted:
         notes.append(Note("The run was stopped early; this is the best result so far."))
     whole = not interrupted and not answer.nothing_found
+    # A run that is stopped is kept in a folder, whether one was named or not.
+    written = _in_writing(plan, problem, answer, outcome, order) if running.with_evidence or interrupted else {}
+    if running.with_evidence and whole:
+        written["sizes"] = evaluate.scores_by_size(answer, problem)
     shown = _evidence(running, answer, outcome, order) if running.with_evidence and not interrupted else {}
+    own = judge_of(answer, plan, problem).scoring
+    scoring = own if plan.request.scoring is None else plan.request.scoring
+    is_r2 = scoring is None and problem.task == "regression"
     names = problem.names
     return Selection(
         features=[names[i] for i in order],
         support=[bool(kept) and not answer.is_empty for kept in answer.support],
         score_search=answer.believed,
-        score_name=_score_name(running, answer),
+        score_name="R²" if is_r2 else score_name(scoring, problem),
         method=plan.name,
         **_written((answer.scored_by, answer.search, answer.control)),
         n_evaluations=answer.trace.n_evaluations,
@@ -457,40 +453,49 @@ def _describe(running: _Running, answer: Answer, outcome: HeldOutScores | None, 
         warnings=[str(note) for note in notes],
         suspicions=list(problem.suspicions),
         reason=answer.reason,
-        sizes=cast(SizeCurve, evaluate.scores_by_size(answer, problem) if whole else {}),
-        redundancy=evaluate.redundancy(problem, order.tolist()) if 2 <= len(order) <= MAX_REDUNDANCY else {},
         score_without=_score_without(answer.run, order, problem) if whole and answer.run is not None else {},
-        **_held_out(running, answer, outcome, order),
+        **_held_out(problem, answer, outcome, order, scoring),
         n_rows=problem.n_samples,
         n_features=problem.n_features,
-        data=_at_a_glance(problem, order.tolist()),
         command=plan.command,
-        code=script_for(plan, outcome),
-        versions=versions(),
         interrupted=interrupted,
         fingerprint="" if running.folder is None else running.folder.name,
         prefer=plan.request.prefer if answer.choices else "",
-        curve=curve_of(answer, names),
         stand_ins={names[i]: [names[j] for j in others] for i, others in answer.stand_ins.items()},
         judges=answer.judge_names,
         nothing_found=answer.nothing_found,
         promise=answer.promise,
         effort=(running.budget.n_subsets or 0) if running.budget is not None else 0,
-        costs=_costs(plan.request.feature_costs, order, problem),
         evidence={} if interrupted else _planted(running, order) | shown,
         trace=answer.trace if answer.trace.steps else None,
+        **written,
     )
 
 
-def _held_out(running: _Running, answer: Answer, outcome: HeldOutScores | None, order: IntArray) -> dict[str, Any]:
+def _in_writing(
+    plan: Plan, problem: Problem, answer: Answer, outcome: HeldOutScores | None, order: IntArray
+) -> dict[str, Any]:
+    """Tell what only a page or a kept result shows: of the features, of the table, and what repeats the run."""
+    return {
+        "redundancy": evaluate.redundancy(problem, order.tolist()) if 2 <= len(order) <= MAX_REDUNDANCY else {},
+        "data": _at_a_glance(problem, order.tolist()),
+        "code": script_for(plan, outcome),
+        "versions": versions(),
+        "curve": curve_of(answer, problem.names),
+        "costs": _costs(plan.request.feature_costs, order, problem),
+    }
+
+
+def _held_out(
+    problem: Problem, answer: Answer, outcome: HeldOutScores | None, order: IntArray, scoring: Any
+) -> dict[str, Any]:
     """Tell what the repetitions without each fold say: of the score, and of the features that come back."""
     if outcome is None:
         return {"score_heldout": None, "score_heldout_all_features": None}
-    problem = running.problem
     return {
         "score_heldout": outcome.score,
         "score_heldout_all_features": outcome.score_all,
-        "heldout": _numbers(outcome, problem, _scoring(running, answer)),
+        "heldout": _numbers(outcome, problem, scoring),
         "frequency": frequencies(outcome.masks, problem.names),
         "stability": _stability(outcome, answer, [problem.names[i] for i in order]),
     }
@@ -561,17 +566,6 @@ def _costs(given: Any, order: IntArray, problem: Problem) -> dict[str, float]:
         return {}
     costs = parse_costs(given, problem.names)
     return {problem.names[i]: float(costs[i]) for i in order}
-
-
-def _scoring(running: _Running, answer: Answer) -> Any:
-    """Return what scores are measured by: what was asked for, or the model's own."""
-    own = judge_of(answer, running.plan, running.problem).scoring
-    return own if running.request.scoring is None else running.request.scoring
-
-
-def _score_name(running: _Running, answer: Answer) -> str:
-    scoring, problem = _scoring(running, answer), running.problem
-    return "R²" if scoring is None and problem.task == "regression" else score_name(scoring, problem)
 
 
 def _numbers(outcome: HeldOutScores, problem: Problem, scoring: Any) -> HeldOutNumbers:
