@@ -123,7 +123,7 @@ def test_walk_equals_score_after_ten_thousand_moves(levels, voting):
         proposed = walk.state.copy()
         proposed[unit] = value
         if move % 50 == 0 or move > 9_900:
-            assert score == fresh._compute(proposed[None])[0]
+            assert score == fresh.score(proposed[None])[0]
         if rng.random() < 0.5:
             walk.accept()
             assert np.array_equal(walk.state, proposed)

@@ -4,7 +4,6 @@ Whoever adds a component writes one class: a `Criterion` with `bind`, a `Search`
 a `Ranker` with `rank`. Everything else here has a default.
 """
 
-from fewer.contracts._answer import Answer, best_by_size, best_so_far
 from fewer.contracts._components import (
     CHANGES,
     ROWS,
@@ -17,17 +16,19 @@ from fewer.contracts._components import (
     Ranking,
     Search,
 )
-from fewer.contracts._objective import Objective, ObjectiveWalk, moved_on
-from fewer.contracts._run import Resources, Run, Stopped, refuse_unmet_needs
+from fewer.contracts._run import Answer, Resources, Run, Stopped, best_by_size, best_so_far, refuse_unmet_needs
 from fewer.contracts._scorer import (
     Moves,
     MovesResult,
+    Objective,
+    ObjectiveWalk,
     PredictiveScorer,
     Scorer,
     Sweep,
     Walk,
     best_of,
     gray_states,
+    moved_on,
 )
 from fewer.contracts._space import Masks, SearchSpace, round_scores
 

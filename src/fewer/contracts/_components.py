@@ -14,14 +14,13 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import InvalidParameterError
 
-from fewer.contracts._scorer import Scorer
+from fewer.contracts._scorer import Objective, Scorer
 from fewer.contracts._space import SearchSpace
 from fewer.contracts.trace import Step, Trace
 from fewer.errors import interruptible
 from fewer.problem import FloatArray, InputError, IntArray, Problem, Task
 
 if TYPE_CHECKING:
-    from fewer.contracts._objective import Objective
     from fewer.contracts._run import Resources, Run
 
 OnStep = Callable[[Trace], None]
@@ -76,15 +75,6 @@ _CANNOT = {
 }
 
 
-def _comes_with(problem: Problem, what: str) -> bool:
-    """Whether rows come with weights, groups, a time, missing cells or nominal columns."""
-    if what == "missing":
-        return problem.has_missing
-    if what == "nominal":
-        return "nominal" in problem.kinds
-    return getattr(problem, {"weights": "sample_weight"}.get(what, what)) is not None
-
-
 class Component(BaseEstimator, ABC):
     """What criteria, searches, controls and rankers share: declared parameters and a name to type.
 
@@ -119,7 +109,7 @@ class Component(BaseEstimator, ABC):
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         for name in {"bind", "steps", "run", "rank"} & set(vars(cls)):
-            setattr(cls, name, _checked(vars(cls)[name], of_rows=name in {"bind", "rank"}))
+            setattr(cls, name, _checked(vars(cls)[name]))
 
     def check_parameters(self) -> None:
         """Refuse parameters that the class does not allow, naming the parameter, what was given and what is allowed."""
@@ -140,8 +130,15 @@ class Component(BaseEstimator, ABC):
         problem : Problem
             The rows that it is asked to use.
         """
+        comes_with = {
+            "weights": problem.sample_weight is not None,
+            "groups": problem.groups is not None,
+            "time": problem.time is not None,
+            "missing": "missing" not in self.takes and problem.has_missing,
+            "nominal": "nominal" in problem.kinds,
+        }
         for what in sorted(ROWS - self.takes):
-            if _comes_with(problem, what):
+            if comes_with[what]:
                 ours = type(self).__module__.startswith("fewer")
                 hint = "" if ours else f". If it can, add {what!r} to its `takes`"
                 column = problem.names[int(np.argmax(problem.nominal))]
@@ -152,17 +149,24 @@ class Component(BaseEstimator, ABC):
         return parameter_names(cls)
 
 
-def _checked(method: Any, of_rows: bool) -> Any:
-    """Check the parameters, and the rows where there are some, before a method begins."""
+def _checked(method: Any) -> Any:
+    """Check the parameters, and the rows where there are some, before a method begins; look at a ranking after it."""
     if vars(method).get("__isabstractmethod__"):
         return method
 
     @wraps(method)
     def checked(self: Component, *args: Any, **kwargs: Any) -> Any:
         self.check_parameters()
-        if of_rows:
-            self.check_rows(args[0] if args else kwargs["problem"])
-        return method(self, *args, **kwargs)
+        if method.__name__ not in ("bind", "rank"):
+            return method(self, *args, **kwargs)
+        problem: Problem = args[0] if args else kwargs["problem"]
+        self.check_rows(problem)
+        found = method(self, *args, **kwargs)
+        if isinstance(found, Ranking) and problem.has_missing:
+            # Columns that are mostly missing come behind all others: what their few cells tell is chance.
+            shares = problem.n_missing / problem.n_samples
+            return found.bare_last(shares, problem.constant) if (shares >= MOSTLY_MISSING).any() else found
+        return found
 
     return checked
 
@@ -541,22 +545,6 @@ def _downwards(scores: FloatArray) -> IntArray:
     return order.astype(np.int64)
 
 
-def _bare_last(rank: Any) -> Any:
-    """Put columns that are mostly missing behind all others: what their few cells tell is chance."""
-    if vars(rank).get("__isabstractmethod__"):
-        return rank
-
-    @wraps(rank)
-    def ranked(self: Ranker, problem: Problem, *args: Any, **kwargs: Any) -> Ranking:
-        ranking: Ranking = rank(self, problem, *args, **kwargs)
-        if not problem.has_missing:
-            return ranking
-        shares = problem.n_missing / problem.n_samples
-        return ranking.bare_last(shares, problem.constant) if (shares >= MOSTLY_MISSING).any() else ranking
-
-    return ranked
-
-
 class Ranker(Component):
     """How good is each feature? Columns with at least nine of ten cells missing come after all others that vary.
 
@@ -578,11 +566,6 @@ class Ranker(Component):
     >>> Spread().rank(problem, np.random.default_rng(0), Resources()).order
     array([0, 1])
     """
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        if "rank" in vars(cls):
-            cls.rank = _bare_last(vars(cls)["rank"])  # type: ignore[method-assign]
 
     tasks: ClassVar[tuple[Task, ...]] = ("classification", "regression")
     symmetric: ClassVar[bool] = True

@@ -104,7 +104,11 @@ class SearchSpace:
         price = np.zeros(n_features) if prices is None else np.asarray(prices, dtype=np.float64)
         low, high = (1, n_features) if sizes is None else sizes
         if not (include or exclude or groups):
-            columns, units = _single_units(n_features)
+            if n_features <= MOST_REMEMBERED:
+                columns, units = _single_units(n_features)
+            else:  # rows of an array, which are made when asked for
+                columns = np.arange(n_features)
+                units = cast("tuple[IntArray, ...]", columns[:, None])
             space = cls(
                 n_features=n_features,
                 units=units,
@@ -337,16 +341,9 @@ MOST_REMEMBERED = 20_000
 """Columns up to which the units of a plain space are made once and not again for each run."""
 
 
-def _single_units(n_features: int) -> tuple[IntArray, tuple[IntArray, ...]]:
-    """Return all columns, and a unit for each; of very many the rows of an array, which are made when asked for."""
-    if n_features <= MOST_REMEMBERED:
-        return _remembered_units(n_features)
-    columns = np.arange(n_features)
-    return columns, cast("tuple[IntArray, ...]", columns[:, None])
-
-
 @lru_cache(maxsize=8)
-def _remembered_units(n_features: int) -> tuple[IntArray, tuple[IntArray, ...]]:
+def _single_units(n_features: int) -> tuple[IntArray, tuple[IntArray, ...]]:
+    """Return all columns, and a unit for each."""
     columns = np.arange(n_features)
     return columns, tuple(columns[:, None])
 
