@@ -27,7 +27,7 @@ from sklearn.utils.validation import (
 
 from fewer.contracts._components import parameter_names
 from fewer.errors import FewerWarning, one_line
-from fewer.io import infer_task, is_frame, plain_frame, to_problem
+from fewer.io import infer_task, is_frame, plain_frame
 from fewer.io._reader import ProblemReader, Table, target_values, unmasked
 from fewer.io.frames import row_number
 from fewer.problem import FloatArray, InputError, Problem, Task, column_numbers
@@ -74,7 +74,10 @@ class TableEstimator(BaseEstimator):
     def _read(self, X: Any, y: Any, *, sparse: bool = False, **rows: Any) -> Problem:
         """Read a table and its target into a problem, and tell what was noticed."""
         self.__dict__.pop(self._made_last, None)
-        rows = _known_metadata(type(self).__name__, rows)
+        if unknown := next((name for name in rows if name not in ROW_METADATA), None):
+            told = nearest(unknown, ROW_METADATA, "arguments")
+            raise InputError(f"{type(self).__name__}.fit has no argument {unknown!r}; {told}")
+        rows = {name: rows.get(name) for name in ROW_METADATA}
         X = unmasked(X)
         several = self._several_targets(y)
         if issparse(X) and not sparse:
@@ -92,7 +95,7 @@ class TableEstimator(BaseEstimator):
             task = self._task_of(np.asarray(y))
             if rows["sample_weight"] is not None:
                 rows["sample_weight"] = _check_sample_weight(unmasked(rows["sample_weight"]), X)
-        problem = to_problem(X, y, task=task, multi_output=several, **rows)
+        problem = ProblemReader(task, rows=rows, multi_output=several).problem(X, y)
         self.notes_: list[str] = list(problem.notes)
         for note in problem.notes:
             warnings.warn(note, FewerWarning, stacklevel=3)
@@ -260,14 +263,6 @@ def parse_costs(costs: Any, names: Sequence[str]) -> FloatArray:
     return result
 
 
-def _known_metadata(who: str, rows: dict[str, Any]) -> dict[str, Any]:
-    """Fill in what was not given for the rows, and refuse what is not known."""
-    for name in rows:
-        if name not in ROW_METADATA:
-            raise InputError(f"{who}.fit has no argument {name!r}; {nearest(name, ROW_METADATA, 'arguments')}")
-    return {name: rows.get(name) for name in ROW_METADATA}
-
-
 class TableReader:
     """Reads tables of the columns that it has learnt: arrays with numbers, or data frames.
 
@@ -286,15 +281,11 @@ class TableReader:
     def of(cls, problem: Problem | Table) -> TableReader:
         """Return a reader that has learnt the columns of a problem or a table."""
         reader = cls()
-        reader.remember(problem)
-        return reader
-
-    def remember(self, problem: Problem | Table) -> None:
-        """Take names, kinds and levels from a problem or a table."""
-        self.names, self.kinds = problem.names, problem.kinds
-        self.codes = {
+        reader.names, reader.kinds = problem.names, problem.kinds
+        reader.codes = {
             column: {str(label): code for code, label in enumerate(levels)} for column, levels in problem.levels.items()
         }
+        return reader
 
     def read(self, estimator: Any, X: Any) -> FloatArray:
         """Return the numbers of new rows.

@@ -438,6 +438,28 @@ class Problem:
         digest.update(json.dumps(whole, sort_keys=True, default=str).encode())
         return digest.hexdigest()[:16]
 
+    def beside(self, rows: NDArray[Any]) -> dict[str, Any]:
+        """Return what some rows have beside their cells: target, weights, groups, times and numbers.
+
+        Parameters
+        ----------
+        rows : array
+            Indices, or a boolean mask.
+
+        Returns
+        -------
+        dict
+            By the name of the field; None where there is none.
+
+        Examples
+        --------
+        >>> problem = Problem.from_arrays([[0.0], [1.0], [2.0]], [5, 6, 6], groups=[1, 1, 2])
+        >>> {name: values for name, values in problem.beside(np.array([0, 2])).items() if values is not None}
+        {'y': array([0, 1]), 'groups': array([0, 1])}
+        """
+        names = ("y", "sample_weight", "groups", "time", "row_numbers")
+        return {name: None if (values := vars(self)[name]) is None else values[rows] for name in names}
+
     def take(self, rows: NDArray[Any]) -> Problem:
         """Return the same problem on some of its rows (indices or a boolean mask).
 
@@ -451,15 +473,7 @@ class Problem:
         Problem
             A copy of these rows.
         """
-        part = replace(
-            self,
-            X=np.ascontiguousarray(self.X[rows]),
-            y=self.y[rows],
-            sample_weight=None if self.sample_weight is None else self.sample_weight[rows],
-            groups=None if self.groups is None else self.groups[rows],
-            time=None if self.time is None else self.time[rows],
-            row_numbers=None if self.row_numbers is None else self.row_numbers[rows],
-        )
+        part = replace(self, X=np.ascontiguousarray(self.X[rows]), **self.beside(rows))
         if self.__dict__.get("has_missing") is False:  # then none of its parts has, and they need not be searched
             part.__dict__["has_missing"] = False
         return part

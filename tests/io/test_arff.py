@@ -5,7 +5,7 @@ import pytest
 from scipy.io import arff as scipy_arff
 
 from fewer.io import read_table
-from fewer.io._arff import is_cbml, read_cbml
+from fewer.io._formats import is_cbml, read_cbml
 from fewer.problem import InputError
 
 HEADER = "@relation r\n@attribute a numeric\n@attribute b {x,y}\n@attribute c {no,yes}\n@data\n"

@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fewer.datasets._views import complete
+from fewer.files import write_atomically
 from fewer.io import read_frame
 from fewer.io.frames import pl
 from fewer.problem import InputError
@@ -89,8 +91,7 @@ def fetch_named(name: str, numbers: Sequence[int]) -> Table:
     if recipe.labels:
         y = np.array([recipe.labels.get(str(label), label) for label in y.tolist()])
     if recipe.complete:
-        whole = ~X.select(pl.any_horizontal(pl.all().is_null())).to_series().to_numpy()
-        X, y = X.filter(whole), y[whole]
+        X, y = complete(X, y)
     return X, y
 
 
@@ -108,23 +109,29 @@ def fetch(number: int) -> Table:
             content, usedforsecurity=False
         ).hexdigest() != expected:
             raise InputError(f"OpenML {number} arrived damaged (its checksum differs); try again.")
-        _keep(path, gzip.compress(content, compresslevel=5, mtime=0))
+        write_atomically(path, gzip.compress(content, compresslevel=5, mtime=0))
     frame = read_frame(path, target=target)
     if target not in frame.columns:
         raise InputError(
             f"OpenML {number} names no target column; save it as CSV and read it with fewer.io.read_table."
         )
-    ignored = [*_listed(about.get("row_id_attribute")), *_listed(about.get("ignore_attribute")), target]
+    ignored = [*_listed(about.get("row_id_attribute")), *_listed(about.get("ignore_attribute"))]
+    X, y = split(frame, target)
+    return X.drop(ignored, strict=False), y
+
+
+def split(frame: pl.DataFrame, target: str) -> Table:
+    """Take the target out of a table; one of whole numbers is of integers."""
     y = frame[target]
     if y.dtype == pl.Float64 and (y == y.round()).all():
         y = y.cast(pl.Int64)
-    return frame.drop(ignored, strict=False), y.to_numpy()
+    return frame.drop(target), y.to_numpy()
 
 
 def _described(number: int) -> dict[str, Any]:
     path = _cache() / f"{number}.json"
     if not path.exists():
-        _keep(path, _get(API.format(number=number), number))
+        write_atomically(path, _get(API.format(number=number), number))
     try:
         about = json.loads(path.read_bytes())["data_set_description"]
     except (ValueError, KeyError, TypeError):
@@ -151,14 +158,6 @@ def _get(address: str, number: int) -> bytes:
 
 def _cache() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "fewer" / "openml"
-
-
-def _keep(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f"{path.name}.{os.getpid()}")
-    part.write_bytes(content)
-    part.replace(path)
 
 
 def _listed(names: Any) -> list[str]:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewer.datasets import _generators as make
-from fewer.datasets._openml import fetch, fetch_named
+from fewer.datasets._openml import fetch, fetch_named, split
 from fewer.datasets._views import VIEWS
 from fewer.io import read_frame, to_problem
 from fewer.io.frames import pl
@@ -324,11 +324,7 @@ def _in_folder(name: str) -> Path | None:
 
 
 def _split(frame: pl.DataFrame) -> Table:
-    target = "target" if "target" in frame.columns else frame.columns[-1]
-    y = frame[target]
-    if y.dtype == pl.Float64 and (y == y.round()).all():
-        y = y.cast(pl.Int64)
-    return frame.drop(target), y.to_numpy()
+    return split(frame, "target" if "target" in frame.columns else frame.columns[-1])
 
 
 def _number(name: str) -> int:

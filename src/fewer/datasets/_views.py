@@ -45,10 +45,8 @@ def rows(keep: Callable[[pl.DataFrame, NDArray[Any]], NDArray[np.bool_]]) -> Cal
     return make
 
 
-def _complete(X: pl.DataFrame, y: NDArray[Any]) -> NDArray[np.bool_]:
-    return ~X.select(pl.any_horizontal(pl.all().is_null())).to_series().to_numpy()
-
-
+complete = rows(lambda X, _: ~X.select(pl.any_horizontal(pl.all().is_null())).to_series().to_numpy())
+"""Keep the rows without a missing cell."""
 VIEWS: dict[str, View] = {
     "wdbc1": View("wdbc", columns(WDBC1)),
     "wdbc2": View("wdbc", columns([i for i in range(1, 31) if i not in WDBC1])),
@@ -56,8 +54,8 @@ VIEWS: dict[str, View] = {
     "cotton": View("satimage", merged(dict.fromkeys([2, 5], "cotton"), "other")),
     "grey": View("satimage", merged(dict.fromkeys([3, 4, 7], "grey"), "other")),
     "thyroid": View("ann_thyroid", merged(dict.fromkeys([1, 2], "abnormal"), "normal")),
-    "cleve_complete": View("cleve", rows(_complete)),
-    "crx_complete": View("crx", rows(_complete)),
+    "cleve_complete": View("cleve", complete),
+    "crx_complete": View("crx", complete),
     "mofn_3_7_10_train": View("mofn_3_7_10_file", rows(lambda X, y: np.arange(len(y)) < 300)),
     "mfeat_digits5": View("mfeat_digits", rows(lambda X, y: y < 5)),
 }

@@ -379,15 +379,13 @@ def compare(
         def keep(found: list[Record]) -> None:
             store.put(found[-1], runs[found[-1]["method"]])
             if on_progress is not None:
-                on_progress(known + len(found), len(cells), _describe_cell(found[-1]))
+                latest = found[-1]
+                told = f"{latest['method']} without fold {latest['split'][1] + 1}: {len(latest['chosen'])} features"
+                on_progress(known + len(found), len(cells), told)
 
         each_part(measure, tasks, Resources(effective_n_jobs(n_jobs)), shared=shared, on_record=keep, ordered=False)
         records = {name: in_order(store.records_of(name, selector), splits) for name, selector in runs.items()}
     return _compile(records, methods, splits, Grader(problem, scoring), list(estimators), random_state)
-
-
-def _describe_cell(record: Record) -> str:
-    return f"{record['method']} without fold {record['split'][1] + 1}: {len(record['chosen'])} features"
 
 
 def _random_name(method: str, methods: Mapping[str, Any]) -> str:
@@ -395,7 +393,7 @@ def _random_name(method: str, methods: Mapping[str, Any]) -> str:
 
 
 def _compile(
-    records: Mapping[str, list[Record]],
+    records: dict[str, list[Record]],
     methods: Mapping[str, Any],
     splits: Sequence[Split],
     grader: Grader,
@@ -404,29 +402,28 @@ def _compile(
 ) -> Comparison:
     """Turn the records of all methods into one table."""
     problem = grader.problem
+    # Random subsets were judged beside the chosen ones: they are a baseline for each method, like any other.
+    randoms = {
+        _random_name(name, methods): [{**record, "grades": record["random_grades"]} for record in records[name]]
+        for name in methods
+    }
     rows: list[MethodScore] = []
     results: dict[str, Nested] = {}
     for estimator in estimators:
-        results = {name: summarize(own, estimator, splits, grader) for name, own in records.items()}
-        randoms = {
-            _random_name(name, methods): summarize(records[name], estimator, splits, grader, key="random_grades")
-            for name in methods
-        }
-        against_all = {
-            name: _against_all(own, records[ALL], estimator, splits, grader) for name, own in records.items()
-        }
-        for name in methods:
-            label = _random_name(name, methods)
-            against_all[label] = _against_all(
-                records[name], records[ALL], estimator, splits, grader, key="random_grades"
-            )
+        against_all: dict[str, ConfidenceInterval] = {}
+        for name, own in (records | randoms).items():
+            results[name] = summarize(own, estimator, splits, grader)
+            pairs = zip(grades_of(own, estimator), grades_of(records[ALL], estimator), strict=True)
+            against_all[name] = grader.interval(splits, [one - other for one, other in pairs])
         holms = holm([against_all[name].p_value for name in methods])
         adjusted = dict(zip(methods, holms.tolist(), strict=True))
-        rows += [
+        found = [
             _row(name, estimator, result, against_all[name], adjusted.get(name), len(methods))
             for name, result in results.items()
         ]
-        rows += [_random_row(name, estimator, result, against_all[name]) for name, result in randoms.items()]
+        # Chance has no stability, no search and no time.
+        nothing: dict[str, Any] = {"stability": None, "optimism": None, "search_score": None, "seconds": 0.0}
+        rows += [replace(row, **nothing) if row.name in randoms else row for row in found]
     first, told = next(iter(results.values())).interval, {found.evidence for found in problem.suspicions}
     return Comparison(
         methods=rows,
@@ -439,7 +436,7 @@ def _compile(
         n_features=problem.n_features,
         n_splits=len(splits),
         seed=seed,
-        subsets={name: _subsets(result, problem) for name, result in results.items() if name != ALL},
+        subsets={name: _subsets(results[name], problem) for name in records if name != ALL},
         notes=[*(note for note in problem.notes if note not in told), *_notes(len(methods), first)],
         suspicions=list(problem.suspicions),
     )
@@ -471,25 +468,6 @@ def _row(
         search_score=result.search_score,
         fold_scores=result.fold_scores,
     )
-
-
-def _random_row(name: str, estimator: str, result: Nested, difference: ConfidenceInterval) -> MethodScore:
-    """Chance has no stability, no search and no time."""
-    row = _row(name, estimator, result, difference, None, 1)
-    return replace(row, stability=None, optimism=None, search_score=None, seconds=0.0)
-
-
-def _against_all(
-    records: Sequence[Record],
-    reference: Sequence[Record],
-    estimator: str,
-    splits: Sequence[Split],
-    grader: Grader,
-    *,
-    key: str = "grades",
-) -> ConfidenceInterval:
-    pairs = zip(grades_of(records, estimator, key), grades_of(reference, estimator), strict=True)
-    return grader.interval(splits, [own - other for own, other in pairs])
 
 
 def _subsets(result: Nested, problem: Problem) -> dict[str, Any]:

@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.base import clone
 
 from fewer.contracts import Answer, Criterion, PredictiveScorer, Resources
-from fewer.contracts._answer import LARGEST_SHOWN
+from fewer.contracts._run import LARGEST_SHOWN
 from fewer.control._aggregate import draw_rows
 from fewer.criteria import CrossValidated
 from fewer.errors import InputError, telling
@@ -59,16 +59,13 @@ def part_of(problem: Problem, columns: IntArray, rows: IntArray) -> Problem:
         table = problem.sparse[:, columns].toarray()[rows]
     return Problem(
         X=np.ascontiguousarray(table, dtype=np.float64),
-        y=problem.y[rows],
         task=problem.task,
         names=tuple(problem.names[i] for i in columns),
         kinds=tuple(problem.kinds[i] for i in columns),
         classes=problem.classes,
         levels={place[i]: levels for i, levels in problem.levels.items() if i in place},
-        sample_weight=None if problem.sample_weight is None else problem.sample_weight[rows],
-        groups=None if problem.groups is None else problem.groups[rows],
-        time=None if problem.time is None else problem.time[rows],
         schema=_schema(problem, columns),
+        **problem.beside(rows),
     )
 
 

@@ -17,12 +17,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.impute import SimpleImputer
-from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
-from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.pipeline import Pipeline
 from threadpoolctl import threadpool_limits
 
+from fewer import registry
 from fewer.contracts import PredictiveScorer, Resources
 from fewer.criteria import CrossValidated
 from fewer.criteria.cross_validated import CrossValidatedScorer
@@ -47,15 +45,7 @@ def filter_baseline(task: Task) -> tuple[str, RankSelector]:
 
 def default_estimators(task: Task) -> dict[str, Any]:
     """Return nearest neighbors and a linear model, on scaled columns."""
-    if task == "classification":
-        return {
-            "knn": make_pipeline(StandardScaler(), KNeighborsClassifier()),
-            "linear": make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)),
-        }
-    return {
-        "knn": make_pipeline(StandardScaler(), KNeighborsRegressor()),
-        "linear": make_pipeline(StandardScaler(), Ridge()),
-    }
+    return {name: registry.build("estimator", name, task) for name in ("knn", "linear")}
 
 
 def random_like(mask: BoolArray, rng: np.random.Generator) -> BoolArray:
@@ -361,15 +351,13 @@ def _search_score(scorer: CrossValidatedScorer, mask: BoolArray, folds: IntArray
     return float(np.average(scores, weights=sizes))
 
 
-def summarize(
-    records: Sequence[Record], estimator: str, splits: Sequence[Split], grader: Grader, *, key: str = "grades"
-) -> Nested:
+def summarize(records: Sequence[Record], estimator: str, splits: Sequence[Split], grader: Grader) -> Nested:
     """Put the records of one method together, for one estimator."""
     records = in_order(records, splits)
     masks = np.zeros((len(records), grader.problem.n_features), dtype=bool)
     for mask, record in zip(masks, records, strict=True):
         mask[record["chosen"]] = True
-    grades = grades_of(records, estimator, key)
+    grades = grades_of(records, estimator)
     interval = grader.bounded(grader.interval(splits, grades, grader.estimand(splits)))
     if all("search" in record for record in records):
         search_score, own_score = np.mean([record["search"] for record in records], axis=0).tolist()
@@ -393,6 +381,6 @@ def in_order(records: Sequence[Record], splits: Sequence[Split]) -> list[Record]
     return [by_place[split.repeat, split.fold] for split in splits]
 
 
-def grades_of(records: Sequence[Record], estimator: str, key: str = "grades") -> list[Grade]:
+def grades_of(records: Sequence[Record], estimator: str) -> list[Grade]:
     """Read the grades of one estimator."""
-    return [Grade.from_json(record[key][estimator]) for record in records]
+    return [Grade.from_json(record["grades"][estimator]) for record in records]

@@ -6,12 +6,14 @@ Two directions through many features that tell the rows apart best.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
 from scipy import linalg
 
 from fewer.contracts import Criterion, PredictiveScorer, Resources
+from fewer.evaluate.distributions import plain
 from fewer.problem import FloatArray, IntArray, Problem
 from fewer.selectors.auto._encoding import Encoder
 from fewer.selectors.auto._paths import columns_of
@@ -62,15 +64,15 @@ def plane(problem: Problem, columns: Sequence[int], judge: Criterion, seed: int)
     known = part.take(seen)
     scorer = cast(PredictiveScorer, judge.bind(known, rng, Resources()))
     said = scorer.predict(np.ones(2, dtype=bool), grid)
-    codes = said.argmax(axis=1).tolist() if problem.task == "classification" else [_plain(v) for v in said.ravel()]
+    codes = said.argmax(axis=1).tolist() if problem.task == "classification" else [plain(v) for v in said.ravel()]
     return {
         "names": list(part.names),
         "row": (rows + 1).tolist(),
-        "x": [_plain(v) for v in shown[:, 0]],
-        "y": [_plain(v) for v in shown[:, 1]],
-        "target": [int(v) if problem.task == "classification" else _plain(v) for v in problem.y[rows]],
-        "x_ends": [_plain(v) for v in ends[0]],
-        "y_ends": [_plain(v) for v in ends[1]],
+        "x": [plain(v) for v in shown[:, 0]],
+        "y": [plain(v) for v in shown[:, 1]],
+        "target": [int(v) if problem.task == "classification" else plain(v) for v in problem.y[rows]],
+        "x_ends": [plain(v) for v in ends[0]],
+        "y_ends": [plain(v) for v in ends[1]],
         "levels": [[str(v)[:40] for v in part.levels[i]] if i in part.levels else [] for i in range(2)],
         "grid": [codes[i * WIDE : (i + 1) * WIDE] for i in range(HIGH)],
         "missing": problem.n_samples - len(seen),
@@ -138,8 +140,8 @@ def _far_off(problem: Problem, stack: FloatArray, known: IntArray) -> list[dict[
     return [
         {
             "row": int(known[i]) + 1,
-            "truth": _plain(problem.y[known[i]]),
-            "prediction": _plain(stack[:, known[i], 0].mean()),
+            "truth": plain(problem.y[known[i]]),
+            "prediction": plain(stack[:, known[i], 0].mean()),
             "away": round(float(away[:, i].mean()), 2),
         }
         for i in order
@@ -150,10 +152,6 @@ def _ends(values: FloatArray, kind: str) -> tuple[float, float]:
     low, high = float(values.min()), float(values.max())
     margin = 0.5 if kind != "numeric" else 0.04 * (high - low) or 0.5
     return low - margin, high + margin
-
-
-def _plain(value: float) -> float:
-    return float(f"{float(value):.5g}")
 
 
 SLICES = 6
@@ -198,18 +196,8 @@ def discriminant_plane(problem: Problem, judge: Criterion, seed: int) -> dict[st
     axes = two_directions(inputs, _parts(problem), problem.row_weights)
     if axes.shape[1] < 2:
         return {}
-    placed = Problem(
-        X=inputs @ axes,
-        y=problem.y,
-        task=problem.task,
-        names=("direction 1", "direction 2"),
-        kinds=("numeric", "numeric"),
-        classes=problem.classes,
-        levels={},
-        sample_weight=problem.sample_weight,
-        groups=problem.groups,
-        time=problem.time,
-    )
+    names = ("direction 1", "direction 2")
+    placed = replace(problem, X=inputs @ axes, names=names, kinds=("numeric", "numeric"), levels={}, schema=None)
     told = plane(placed, [0, 1], judge, seed)
     return told and told | {"weights": [_weights(axis, encoder.columns, problem) for axis in axes.T]}
 

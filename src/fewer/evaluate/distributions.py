@@ -60,7 +60,7 @@ def distribution(problem: Problem, column: int) -> dict[str, Any]:
     told["counts"] = counts.tolist()
     if "low" in ends:
         told["medians"] = [
-            _plain(np.median(values[seen][codes == c])) if (codes == c).any() else None for c in range(n_classes)
+            plain(np.median(values[seen][codes == c])) if (codes == c).any() else None for c in range(n_classes)
         ]
     return told
 
@@ -112,7 +112,7 @@ def _places(problem: Problem, column: int, values: FloatArray) -> tuple[IntArray
             low, high = float(values.min()), float(values.max())
         width = (high - low) or 1.0
         place = np.clip(((values - low) / width * BINS).astype(np.int64), 0, BINS - 1)
-        return place, {"low": _plain(low), "high": _plain(high)}
+        return place, {"low": plain(low), "high": plain(high)}
     codes, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
     labels = problem.levels.get(column)
     names = [_level(code, labels) for code in codes]
@@ -136,12 +136,12 @@ def _quartiles(place: IntArray, y: FloatArray, n_places: int) -> dict[str, Any]:
         own = y[place == i]
         ends = np.percentile(own, [25, 50, 75]) if len(own) else [None] * 3
         for name, value in zip(("lower", "middle", "upper"), ends, strict=True):
-            out[name].append(None if value is None else _plain(value))
+            out[name].append(None if value is None else plain(value))
         out["n"].append(len(own))
     return out
 
 
-def _plain(value: float) -> float:
+def plain(value: float) -> float:
     """Round to what a picture shows."""
     return float(f"{float(value):.5g}")
 
@@ -206,8 +206,8 @@ def _points(known: IntArray, y: FloatArray, outputs: FloatArray) -> dict[str, An
     flat = outputs.reshape(len(outputs), -1)[:, 0]
     return {
         "row": (rows + 1).tolist(),
-        "truth": [_plain(value) for value in y[rows]],
-        "prediction": [_plain(value) for value in flat[rows]],
+        "truth": [plain(value) for value in y[rows]],
+        "prediction": [plain(value) for value in flat[rows]],
     }
 
 

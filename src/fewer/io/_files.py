@@ -11,18 +11,21 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
 from fewer.errors import FewerWarning
-from fewer.io._arff import is_arff, is_cbml, read_arff, read_cbml
 from fewer.io._cells import PARTS, add_calendar
 from fewer.io._formats import (
     STRANGERS,
     is_address,
+    is_arff,
+    is_cbml,
     is_database,
     is_workbook,
+    read_arff,
+    read_cbml,
     read_database,
     read_limited,
     read_typed,
@@ -181,22 +184,32 @@ def understand_table(
     sheet = read_sheet(path, options, memory) if sheet is None else sheet
     names = sheet.frame.columns
     label = None if target is None else names[find_target(target, names, display_name(path))]
-    choice = _Choice(names, options)
-    if label is not None and label in choice.exclude:
+    asked = dict[str, Any](options)
+    chosen = {
+        kind: {names[column_number(column, names, kind)] for column in asked.get(kind) or ()}
+        for kind in ("nominal", "numeric", "exclude")
+    }
+    roles = {
+        role: names[column_number(asked[role], names, role)]
+        for role in ("groups", "sample_weight", "time")
+        if asked.get(role) is not None
+    }
+    if both := chosen["nominal"] & chosen["numeric"]:
+        raise InputError(f"Column {sorted(both)[0]!r} is both nominal and numeric; choose one.")
+    if label is not None and label in chosen["exclude"]:
         raise InputError(f"{label!r} is both target and excluded; choose one.")
-    sheet = sheet.without(choice.exclude)
-    schema = read_schema(options.get("schema"))
-    said = choice.options(sheet, label, task, schema, options)
+    sheet = sheet.without(chosen["exclude"])
+    said = _said_of_cells(sheet, label, task, chosen, roles.get("groups"), options)
     understood = sheet.typed(said)
     rows = _Rows(understood, label, sheet, bool(options.get("skip_rows_without_target")))
     levels = {name for name, reading in said.readings.items() if reading.kind == "nominal" and name in names}
-    others = {label, *choice.roles.values(), *choice.exclude}
+    others = {label, *roles.values(), *chosen["exclude"]}
     return UnderstoodTable(
         sheet,
         understood,
         rows.frame,
         label,
-        choice.roles,
+        roles,
         sorted((said.nominal | levels) - others, key=names.index),
         sorted(said.numeric - others, key=names.index),
         rows.place,
@@ -205,44 +218,26 @@ def understand_table(
     )
 
 
-class _Choice:
-    """Columns by name, as the user chose them."""
-
-    def __init__(self, names: list[str], options: TableOptions) -> None:
-        def named(columns: Iterable[str | int] | None, parameter: str) -> set[str]:
-            return {names[column_number(column, names, parameter)] for column in columns or ()}
-
-        self.nominal = named(options.get("nominal"), "nominal")
-        self.numeric = named(options.get("numeric"), "numeric")
-        self.exclude = named(options.get("exclude"), "exclude")
-        asked = {
-            "groups": options.get("groups"),
-            "sample_weight": options.get("sample_weight"),
-            "time": options.get("time"),
-        }
-        self.roles = {role: names[column_number(name, names, role)] for role, name in asked.items() if name is not None}
-        if both := self.nominal & self.numeric:
-            raise InputError(f"Column {sorted(both)[0]!r} is both nominal and numeric; choose one.")
-
-    def options(
-        self, sheet: Sheet, label: str | None, task: Task | None, schema: Schema, options: TableOptions
-    ) -> ReadOptions:
-        """Return all that was said about the cells."""
-        nominal = self.nominal | (set(sheet.nominal) - self.numeric)
-        nominal |= {self.roles["groups"]} if "groups" in self.roles else set()
-        added = (*(schema.missing or ()), *(options.get("missing") or ()))
-        missing = (*sheet.missing, *added)
-        return ReadOptions(
-            nominal=frozenset(nominal - {label}),
-            numeric=frozenset(self.numeric),
-            decimal=options.get("decimal"),
-            target=label,
-            mixed=task == "classification" or label in nominal,
-            missing=missing,
-            missing_numbers=any(map(is_number, added)),
-            readings={name: r for name, r in schema.columns.items() if name not in self.nominal | self.numeric},
-            leave_out=True,
-        )
+def _said_of_cells(
+    sheet: Sheet, label: str | None, task: Task | None, chosen: dict[str, set[str]], groups: str | None,
+    options: TableOptions,
+) -> ReadOptions:  # fmt: skip
+    """Return all that was said about the cells: by the file itself, by options, by a schema."""
+    schema = read_schema(options.get("schema"))
+    nominal = chosen["nominal"] | (set(sheet.nominal) - chosen["numeric"]) | ({groups} if groups else set())
+    added = (*(schema.missing or ()), *(options.get("missing") or ()))
+    by_name = chosen["nominal"] | chosen["numeric"]
+    return ReadOptions(
+        nominal=frozenset(nominal - {label}),
+        numeric=frozenset(chosen["numeric"]),
+        decimal=options.get("decimal"),
+        target=label,
+        mixed=task == "classification" or label in nominal,
+        missing=(*sheet.missing, *added),
+        missing_numbers=any(map(is_number, added)),
+        readings={name: reading for name, reading in schema.columns.items() if name not in by_name},
+        leave_out=True,
+    )
 
 
 def _schema_notes(readings: Mapping[str, Reading], names: list[str], path: Path | str) -> list[str]:

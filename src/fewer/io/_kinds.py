@@ -8,6 +8,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, cast, get_args
 
+import narwhals as nw
+
 from fewer.errors import InputError
 from fewer.io._cells import (
     COMPACT,
@@ -328,7 +330,7 @@ def typed_frame(frame: pl.DataFrame, options: ReadOptions) -> Understood:
         if name in options.readings and options.readings[name].kind == "left out":
             reason = options.readings[name].reason
         elif name not in chosen and options.leave_out:
-            reason = why_no_feature(column)
+            reason = why_no_feature(nw.from_native(column, series_only=True))
         kind = _kind_of(column.dtype, name, options)
         readings[name] = Reading(kind) if reason is None else Reading("left out", reason=reason)
     kept = frame.select(name for name, reading in readings.items() if reading.kind != "left out")
@@ -345,13 +347,23 @@ def _kind_of(dtype: pl.DataType, name: str, options: ReadOptions) -> ColumnKind:
     return "boolean" if dtype == pl.Boolean else "nominal"
 
 
-def why_no_feature(column: pl.Series) -> str | None:
-    """Say why a typed column is no feature, or return None."""
-    if column.dtype.is_nested():
-        return "lists" if column.dtype in (pl.List, pl.Array) else "records"
-    if column.dtype in (pl.Binary, pl.Time, pl.Object):
-        return f"{column.dtype} cells"
-    return why_left_out(column) if column.dtype == pl.String else None
+def why_no_feature(column: nw.Series[Any]) -> str | None:
+    """Say why a column of a frame, of whatever library, is no feature, or return None."""
+    dtype = column.dtype
+    if dtype.is_nested():
+        return "lists" if isinstance(dtype, nw.List | nw.Array) else "records"
+    if dtype == nw.Binary or dtype == nw.Time:
+        return f"{dtype} cells"
+    if dtype != nw.String and dtype != nw.Object:
+        return None
+    if dtype == nw.String and column.implementation.is_polars():
+        return why_left_out(column.to_native())
+    cells = column.drop_nulls().to_list()
+    if any(isinstance(cell, list | tuple | set | dict) for cell in cells):
+        return "records" if any(isinstance(cell, dict) for cell in cells) else "lists"
+    # pandas has missing cells of three kinds, none of them text.
+    texts = [cell for cell in cells if isinstance(cell, str)]
+    return why_left_out(pl.Series(texts, dtype=pl.String)) if dtype == nw.String or len(texts) == len(cells) else None
 
 
 def _draft(text: pl.Series, number: pl.Series, looks: _Looks, place: Place, options: ReadOptions) -> _Draft:

@@ -17,7 +17,15 @@ from scipy import sparse
 from sklearn.utils import _safe_indexing
 
 from fewer.io._cells import find_number_format
-from fewer.io._kinds import Reading, ReadOptions, left_out_notes, missing_notes, name_list, typed_columns, why_left_out
+from fewer.io._kinds import (
+    Reading,
+    ReadOptions,
+    left_out_notes,
+    missing_notes,
+    name_list,
+    typed_columns,
+    why_no_feature,
+)
 from fewer.io._suspicions import suspicions
 from fewer.io.frames import Place, forced_kinds, is_frame, pl, plain_frame, row_number, schema_of
 from fewer.io.memory import available_memory, refuse_too_large
@@ -189,13 +197,14 @@ class ProblemReader:
         problem.levels.update(table.levels)
         refuse_useless_target(problem)
         low, high = problem.extremes
-        _refuse_infinite(table.X, low, high, table.names, self.place)
-        _refuse_tiny(low, high, table.names)
+        _refuse_extremes(table, low, high, self.place)
         refuse_constant(~(low < high))
-        missing = problem.missing.mean(axis=0).tolist() if problem.has_missing else None
-        shares = {} if missing is None else dict(zip(table.names, missing, strict=True))
-        found = suspicions(problem, table.dated, _days_of(self.rows.get("time")))
-        notes = (*self.notes, *renamed, *table.notes, *missing_notes(shares), *(one.evidence for one in found))
+        notes = [*self.notes, *renamed, *table.notes]
+        if problem.has_missing:
+            notes += missing_notes(dict(zip(table.names, problem.missing.mean(axis=0).tolist(), strict=True)))
+        time = self.rows.get("time")
+        found = suspicions(problem, table.dated, None if time is None else _days_of(time))
+        notes += [one.evidence for one in found]
         return problem.told(notes, schema, found)
 
     def _weighted_problem(self, X: Any, y: Any) -> Problem:
@@ -288,7 +297,11 @@ class ProblemReader:
             kinds.append(kind)
             if kind == "nominal":
                 levels[i] = labels
-        return Table(table, names, tuple(kinds), levels, _dated_notes(dated), dated)
+        notes = []
+        if dated:
+            what = name_list(dated).removesuffix(" is").removesuffix(" are")
+            notes = [f"{what} hold{'s' * (len(dated) == 1)} dates, used as days since 1970-01-01."]
+        return Table(table, names, tuple(kinds), levels, notes, dated)
 
 
 def _lost_classes(labels: NDArray[Any], kept: IntArray) -> list[str]:
@@ -407,13 +420,6 @@ def _fill_numbers(frame: nw.DataFrame[Any], table: FloatArray, forced: Mapping[i
             high = min(low + BLOCK_COLUMNS, int(run[-1]) + 1)
             table[:, low:high] = native[:, low:high].to_numpy()
     return set(plain.tolist())
-
-
-def _dated_notes(dated: list[str]) -> list[str]:
-    if not dated:
-        return []
-    what = name_list(dated).removesuffix(" is").removesuffix(" are")
-    return [f"{what} hold{'s' * (len(dated) == 1)} dates, used as days since 1970-01-01."]
 
 
 def _as_array(X: Any) -> NDArray[Any]:
@@ -690,14 +696,11 @@ def _is_missing(cell: Any) -> bool:
 
 def _days_of(time: Any) -> FloatArray | None:
     """Return dates as days; None if they are no dates."""
-    cells = np.asarray([] if time is None else time)
+    cells = np.asarray(time)
     if cells.dtype.kind == "M":
         return cells.astype("datetime64[us]").astype(np.int64) / 86_400e6
-    return _scatter([_days(cell) for cell in cells], [True] * len(cells)) if _are_dates(cells) else None
-
-
-def _are_dates(cells: NDArray[Any]) -> bool:
-    return cells.ndim == 1 and len(cells) > 0 and all(isinstance(cell, date) for cell in cells.tolist())
+    are_dates = cells.ndim == 1 and len(cells) > 0 and all(isinstance(cell, date) for cell in cells.tolist())
+    return np.array([_days(cell) for cell in cells.tolist()]) if are_dates else None
 
 
 def _days(cell: date) -> float:
@@ -798,38 +801,25 @@ def _decide_task(target: NDArray[Any], task: Task | None, place: Place) -> tuple
         raise InputError(
             f"The target holds text ({place(0)}: {str(target[0])!r}), not numbers; choose task classification."
         )
-    if (
-        task == "classification"
-        and target.dtype.kind == "f"
-        and (target == np.round(target)).all()
-        and _fits_integers(target)
-    ):
-        return target.astype(np.int64), task
+    if task == "classification" and target.dtype.kind == "f":
+        is_whole = (target == np.round(target)).all() and (np.abs(target) < 2.0**53).all()
+        target = target.astype(np.int64) if is_whole else target
     return target, task
-
-
-def _fits_integers(numbers: FloatArray) -> bool:
-    return bool((np.abs(numbers) < 2.0**53).all())
 
 
 # ----------------------------------------------------------------------------------------------------- notes
 
 
-def _refuse_infinite(X: FloatArray, low: FloatArray, high: FloatArray, names: Sequence[str], place: Place) -> None:
-    endless = (low < -LARGEST) | (high > LARGEST)
+def _refuse_extremes(table: Table, low: FloatArray, high: FloatArray, place: Place) -> None:
+    """Refuse columns with numbers too large to be squared, or with differences too small for it."""
+    endless, tiny = (low < -LARGEST) | (high > LARGEST), (low < high) & (high - low < SMALLEST)
+    column = int(np.argmax(endless if endless.any() else tiny))
+    what = f"Column {table.names[column]!r}"
     if endless.any():
-        column = int(np.argmax(endless))
-        _refuse_endless(X[:, column], f"Column {names[column]!r}", place)
-
-
-def _refuse_tiny(low: FloatArray, high: FloatArray, names: Sequence[str]) -> None:
-    tiny = (low < high) & (high - low < SMALLEST)
+        _refuse_endless(table.X[:, column], what, place)
     if tiny.any():
-        column = int(np.argmax(tiny))
-        raise InputError(
-            f"Column {names[column]!r} varies by only {high[column] - low[column]:g}, too little to compute with; "
-            "rescale or drop it."
-        )
+        spread = high[column] - low[column]
+        raise InputError(f"{what} varies by only {spread:g}, too little to compute with; rescale or drop it.")
 
 
 def _refuse_endless(column: FloatArray, what: str, place: Place) -> None:
@@ -867,31 +857,9 @@ def features_of(X: Any) -> tuple[Any, list[str]]:
     if not is_frame(X):
         return X, []
     frame = nw.from_native(X, eager_only=True)
-    reasons = {name: _why(frame[name]) for name in frame.columns}
+    reasons = {name: why_no_feature(frame[name]) for name in frame.columns}
     out = {name: Reading("left out", reason=reason) for name, reason in reasons.items() if reason is not None}
     if not out or len(out) == len(reasons):
         return X, renamed
     kept = frame.select([name for name, reason in reasons.items() if reason is None]).to_native()
     return kept, [*renamed, *left_out_notes(out, "Make it categorical to keep it.")]
-
-
-def _why(column: nw.Series[Any]) -> str | None:
-    dtype = column.dtype
-    if dtype.is_nested():
-        return "lists" if isinstance(dtype, nw.List | nw.Array) else "records"
-    if dtype == nw.Binary or dtype == nw.Time:
-        return f"{dtype} cells"
-    if dtype == nw.String:
-        return _why_text(column.to_list())
-    if dtype == nw.Object:
-        cells = column.drop_nulls().to_list()
-        if any(isinstance(cell, list | tuple | set | dict) for cell in cells):
-            return "records" if any(isinstance(cell, dict) for cell in cells) else "lists"
-        if cells and all(isinstance(cell, str) for cell in cells):
-            return _why_text(cells)
-    return None
-
-
-def _why_text(cells: list[Any]) -> str | None:
-    """Say why text is no feature. pandas has missing cells of three kinds, none of them text."""
-    return why_left_out(pl.Series([cell for cell in cells if isinstance(cell, str)], dtype=pl.String))

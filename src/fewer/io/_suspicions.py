@@ -76,7 +76,9 @@ def suspicions(problem: Problem, dated: Sequence[str] = (), when: FloatArray | N
     columns = _worth_a_look(problem)
     found = _names_of_rows(problem, columns)
     target = _Classes(problem) if problem.task == "classification" else _Quantity(problem)
-    part = _some_rows(problem) if columns else np.arange(0)
+    part = np.arange(problem.n_samples)
+    if problem.n_samples > SAMPLE:
+        part = np.random.default_rng(0).choice(problem.n_samples, SAMPLE, replace=False)
     for i in target.worth_a_look(problem, columns, part) if columns else []:
         if i not in found and target.tells(problem.X[part, i], part) and target.tells(problem.X[:, i], slice(None)):
             found[i] = _leak(problem.names[i], target)
@@ -110,7 +112,7 @@ def _twice(problem: Problem) -> list[Suspicion]:
     low, high = problem.extremes
     wide = np.flatnonzero((high - low >= n / 2) | (np.rint(problem.X[:FEW]) != problem.X[:FEW]).any(axis=0))
     columns = (problem.X[:, i] for i in wide[wide < 2 * FEW])  # narrow whole numbers are repeated by many rows
-    measured = ((column, known) for column in columns if (known := _n_distinct(column)) > n / 2)
+    measured = ((column, known) for column in columns if (known := len(np.unique(column))) > n / 2)
     first, known = next(measured, (None, n))
     if first is None or n - known < few:  # copies of rows are copies in each column
         return []
@@ -130,16 +132,6 @@ def _twice(problem: Problem) -> list[Suspicion]:
 def _n_copies(table: FloatArray) -> int:
     known = np.where(np.isnan(table), np.inf, table)
     return len(known) - len(np.unique(known, axis=0))
-
-
-def _n_distinct(column: FloatArray) -> int:
-    return len(np.unique(column))
-
-
-def _some_rows(problem: Problem) -> IntArray:
-    if problem.n_samples <= SAMPLE:
-        return np.arange(problem.n_samples)
-    return np.random.default_rng(0).choice(problem.n_samples, SAMPLE, replace=False)
 
 
 # ------------------------------------------------------------------------------------------- names of the rows
@@ -162,7 +154,7 @@ def _worth_a_look(problem: Problem) -> list[int]:
     odd |= (ordered[1:] == ordered[:-1]).any(axis=0)
     low, high = problem.extremes
     step = np.where(high > low, high - low, 1.0) / (n - 1)
-    odd |= _holds((X - low) / step, _is_nearly_whole)
+    odd |= _holds((X - low) / step, lambda part: _is_whole(part, 1e-3))
     if problem.task == "regression":
         centered, target = X - X.mean(axis=0), y - y.mean()
         size = np.sqrt((centered**2).sum(axis=0) * (target @ target))
@@ -186,12 +178,8 @@ def _holds(X: FloatArray, test: Callable[[FloatArray], BoolArray]) -> BoolArray:
     return holds
 
 
-def _is_whole(X: FloatArray) -> BoolArray:
-    return np.asarray((np.rint(X) == X).all(axis=0))
-
-
-def _is_nearly_whole(X: FloatArray) -> BoolArray:
-    return np.asarray((np.abs(X - np.rint(X)) < 1e-3).all(axis=0))
+def _is_whole(X: FloatArray, tolerance: float = 0.0) -> BoolArray:
+    return np.asarray((np.abs(X - np.rint(X)) <= tolerance).all(axis=0))
 
 
 def _rises(X: FloatArray) -> BoolArray:
@@ -217,7 +205,7 @@ def _names_of_rows(problem: Problem, columns: list[int]) -> dict[int, Suspicion]
             found[i] = _identifier(name)
             continue
         gaps = np.diff(np.sort(column))
-        whole, even = _is_whole_column(column), gaps.max() - gaps.min() <= 1e-6 * gaps.max()
+        whole, even = _is_whole(column), gaps.max() - gaps.min() <= 1e-6 * gaps.max()
         if whole and (IDENTIFIER_NAME.search(name) is not None or (even and not _is_sorted(column))):
             found[i] = _identifier(name)
         elif even or _is_sorted(column):
@@ -246,13 +234,9 @@ def _row_number(name: str, column: FloatArray) -> Suspicion:
 def _repeated_identifier(column: FloatArray, kind: str) -> int:
     """Count the values of whole numbers or levels that few rows share: of a customer with several rows. 0 if not so."""
     known = column[~np.isnan(column)]
-    n_distinct = _n_distinct(known)
+    n_distinct = len(np.unique(known))
     few_share = n_distinct >= max(MIN_IDENTIFIERS, len(known) / MAX_ROWS_OF_ONE)
-    return n_distinct if few_share and (kind == "nominal" or _is_whole_column(known)) else 0
-
-
-def _is_whole_column(column: FloatArray) -> bool:
-    return bool((column == np.round(column)).all())
+    return n_distinct if few_share and (kind == "nominal" or _is_whole(known)) else 0
 
 
 def _all_different(column: FloatArray) -> bool:
@@ -260,8 +244,7 @@ def _all_different(column: FloatArray) -> bool:
 
 
 def _is_sorted(column: FloatArray) -> bool:
-    steps = np.diff(column)
-    return bool((steps > 0).all() or (steps < 0).all())
+    return bool(_rises(column) or _rises(-column))
 
 
 def _same_length(column: FloatArray) -> bool:

@@ -159,15 +159,7 @@ class SparseProblem(Problem):
         return column_ranges(self.by_column)
 
     def take(self, rows: NDArray[Any]) -> SparseProblem:
-        return replace(
-            self,
-            sparse=self.sparse.tocsr()[rows],
-            y=self.y[rows],
-            sample_weight=None if self.sample_weight is None else self.sample_weight[rows],
-            groups=None if self.groups is None else self.groups[rows],
-            time=None if self.time is None else self.time[rows],
-            row_numbers=None if self.row_numbers is None else self.row_numbers[rows],
-        )
+        return replace(self, sparse=self.sparse.tocsr()[rows], **self.beside(rows))
 
 
 def compressed(table: Any) -> Any:

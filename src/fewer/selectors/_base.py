@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from numbers import Integral
+from pathlib import Path
 from typing import Any, Literal, Self, cast
 
 import narwhals as nw
@@ -23,7 +24,7 @@ from fewer.contracts.trace import Ending, Trace
 from fewer.criteria import KNN
 from fewer.errors import InputError
 from fewer.estimators import TableEstimator, parse_costs, sklearn_table
-from fewer.io import is_frame, is_path, plain_frame, without_arrow_text
+from fewer.io import is_frame, plain_frame, without_arrow_text
 from fewer.logs import CallbackSupportMixin, follow_callbacks, follow_steps, with_callbacks
 from fewer.problem import BoolArray, Column, IntArray, Problem, Task, column_numbers
 from fewer.search import Annealing
@@ -115,7 +116,8 @@ def lay_out_space(selector: Any, problem: Problem) -> SearchSpace:
     groups = [column_numbers(group, names, "feature_groups") for group in selector.feature_groups or ()]
     if not all(groups):
         raise InputError("A feature group names no columns; drop it.")
-    _refuse_contradictions(include, exclude, groups, names)
+    if include or exclude or groups:
+        _refuse_contradictions(include, exclude, groups, names)
     members = {column for group in groups for column in group}
     most = problem.n_features - len(set(exclude) - members) - sum(len(group) - 1 for group in groups)
     most -= sum(bool(set(group) & set(exclude)) for group in groups)
@@ -137,7 +139,8 @@ def lay_out_space(selector: Any, problem: Problem) -> SearchSpace:
         groups=groups,
         prices=asked.get("cost_weight", 0.0) * parse_costs(asked.get("feature_costs"), names),
     )
-    return _with_start(space, asked.get("start"), names)
+    start = asked.get("start")
+    return space if start is None else _with_start(space, start, names)
 
 
 def _refuse_contradictions(
@@ -151,9 +154,7 @@ def _refuse_contradictions(
             raise InputError(f"{names[column]!r} is in two feature groups; a feature has one group at most.")
 
 
-def _with_start(space: SearchSpace, start: Sequence[Column] | None, names: tuple[str, ...]) -> SearchSpace:
-    if start is None:
-        return space
+def _with_start(space: SearchSpace, start: Sequence[Column], names: tuple[str, ...]) -> SearchSpace:
     columns = set(column_numbers(start, names, "start"))
     state = space.empty()
     for number, unit in enumerate(space.units):
@@ -272,9 +273,11 @@ class Selector(CallbackSupportMixin, SelectorMixin, TableEstimator):
         -------
         self
         """
-        self._refuse_classes()
+        for name, value in self.get_params(deep=False).items():
+            if isinstance(value, type):
+                raise InputError(f"{name} is the class {value.__name__}, not an object; write {value.__name__}().")
         self._validate_params()
-        if is_path(X):
+        if isinstance(X, str | Path):
             raise InputError(f"X is the name of a file, {str(X)!r}; read it first, or use fewer.select(file, y='…').")
         problem = self._read(X, y, sparse=True, **params)
         with follow_callbacks(self, X, y) as on_step:
@@ -400,12 +403,6 @@ class Selector(CallbackSupportMixin, SelectorMixin, TableEstimator):
         if any(column.dtype.kind not in "biuf" for column in columns):
             columns = [column.astype(object) for column in columns]
         return np.column_stack(columns) if columns else np.empty((len(frame), 0))
-
-    def _refuse_classes(self) -> None:
-        """Refuse a component's class where an object is needed."""
-        for name, value in self.get_params(deep=False).items():
-            if isinstance(value, type):
-                raise InputError(f"{name} is the class {value.__name__}, not an object; write {value.__name__}().")
 
     def _get_support_mask(self) -> BoolArray:
         check_is_fitted(self)

@@ -273,6 +273,3 @@ class ReadCells(TransformerMixin, BaseEstimator):
         """Return the numbers, in the order of `kinds`."""
         check_is_fitted(self)
         return self.reader_.coded(X, range(len(self.kinds)))
-
-
-__all__ = ["KeepFeatures"]
