@@ -1,8 +1,10 @@
 """The mechanism that sets ours beside the printed numbers."""
 
 import csv
+import inspect
 import json
 import os
+import pickle
 import time
 
 import numpy as np
@@ -213,6 +215,16 @@ def test_work_is_done_ahead_in_other_processes(tmp_path):
     for options in ({"n_jobs": 1}, {"n_jobs": 2, "tables": ["1"]}):
         tables = options.pop("tables", None)
         assert reproduce(some, Rerun(**options), tables).cells[0].verdict == "matches"
+
+
+@pytest.mark.parametrize("quick", [True, False])
+@pytest.mark.parametrize("name", papers.names())
+def test_pieces_of_work_can_be_sent_and_called(name, quick):
+    run = Rerun(quick=quick)
+    pieces = [piece for some in papers.document(name).work(run) for piece in some]
+    for piece in pieces:
+        inspect.signature(pickle.loads(pickle.dumps(piece))).bind(run)
+    assert len(set(map(repr, pieces))) == len(pieces) > 10
 
 
 def test_some_tables_only():
