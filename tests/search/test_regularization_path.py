@@ -48,7 +48,7 @@ def test_coefficients_are_those_of_penalised_logistic_regression(load):
     X, y = load(return_X_y=True)
     X, y = (X[:, [0, 1, 4]], y) if load is load_breast_cancer else (X[:, :2], (y > 0).astype(int))
     problem = Problem.from_arrays(X, y)
-    fit = _PenalisedFit.of(problem, SearchSpace.of(X.shape[1]), 1.0)
+    fit = _PenalisedFit(problem, SearchSpace.of(X.shape[1]), 1.0)
     alpha = 0.2 * fit.strongest()
     fit.solve(alpha)
     truth = LogisticRegression(C=1 / (alpha * len(y)), l1_ratio=1, solver="saga", tol=1e-10, max_iter=100_000)
@@ -61,7 +61,7 @@ def test_more_classes_meet_the_conditions_of_a_minimum():
     X, y = load_wine(return_X_y=True)
     problem = Problem.from_arrays(X, y, sample_weight=np.random.default_rng(0).integers(1, 4, len(y)))
     space = SearchSpace.of(13, groups=[[0, 1, 2]], include=[5])
-    fit = _PenalisedFit.of(problem, space, 0.7)
+    fit = _PenalisedFit(problem, space, 0.7)
     alpha = 0.3 * fit.strongest()
     fit.solve(alpha)
     shares = problem.row_weights / problem.row_weights.sum()
@@ -126,7 +126,7 @@ def test_the_answer_is_the_best_of_an_allowed_size_on_the_way():
 def test_at_the_strongest_penalty_no_unit_is_in_and_just_below_it_one_is():
     X, y = made(80, 8)
     space = SearchSpace.of(8, groups=[[0, 1, 2, 3]])
-    fit = _PenalisedFit.of(Problem.from_arrays(X, y, task="regression"), space, 1.0)
+    fit = _PenalisedFit(Problem.from_arrays(X, y, task="regression"), space, 1.0)
     strongest = fit.strongest()
     fit.solve(1.0001 * strongest)
     assert (fit.lengths() > 0).sum() == 0

@@ -31,6 +31,7 @@ from fewer.contracts._scorer import (
     moved_on,
 )
 from fewer.contracts._space import Masks, SearchSpace, round_scores
+from fewer.contracts.declaring import Count, Fraction, NonNegative, Positive, Share, parameters
 
 __all__ = [
     "CHANGES",
@@ -38,14 +39,18 @@ __all__ = [
     "Answer",
     "Component",
     "Control",
+    "Count",
     "Criterion",
+    "Fraction",
     "IncompatibleError",
     "Masks",
     "Moves",
     "MovesResult",
+    "NonNegative",
     "Objective",
     "ObjectiveWalk",
     "OnStep",
+    "Positive",
     "PredictiveScorer",
     "Ranker",
     "Ranking",
@@ -54,6 +59,7 @@ __all__ = [
     "Scorer",
     "Search",
     "SearchSpace",
+    "Share",
     "Stopped",
     "Sweep",
     "Walk",
@@ -62,6 +68,7 @@ __all__ = [
     "best_so_far",
     "gray_states",
     "moved_on",
+    "parameters",
     "refuse_unmet_needs",
     "round_scores",
 ]

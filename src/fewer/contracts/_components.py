@@ -380,7 +380,7 @@ class Search(Component):
         if trace.rng_state is not None:
             rng.bit_generator.state = trace.rng_state
         scorer.follow(trace)
-        try:
+        with trace.finishing():
             with interruptible():
                 for step in self.steps(scorer, space, rng, trace.state):
                     trace.rng_state = dict(rng.bit_generator.state)
@@ -389,11 +389,7 @@ class Search(Component):
                     )
                     if on_step is not None:
                         on_step(trace)
-        except KeyboardInterrupt:
-            trace.interrupted = True
-            raise
-        scorer.refuse_undefined(trace.best_score)
-        trace.done, trace.interrupted = True, False
+            scorer.refuse_undefined(trace.best_score)
         return trace
 
 

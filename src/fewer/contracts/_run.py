@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -205,21 +205,15 @@ class Run:
         if self.follower is not None:
             self.follower(self.trace)
 
-    @contextmanager
-    def ending(self) -> Iterator[None]:
+    def ending(self) -> AbstractContextManager[None]:
         """Mark the trace as interrupted if Ctrl-C comes inside, as done otherwise.
 
-        Yields
-        ------
-        None
-            Nothing: the work stands inside the `with`.
+        Returns
+        -------
+        context manager
+            The work stands inside its `with`.
         """
-        try:
-            yield
-        except KeyboardInterrupt:
-            self.trace.interrupted = True
-            raise
-        self.trace.done, self.trace.interrupted = True, False
+        return self.trace.finishing()
 
 
 _WHY = {

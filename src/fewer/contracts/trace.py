@@ -6,6 +6,7 @@ import io
 import json
 from collections import OrderedDict
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import zip_longest
@@ -204,6 +205,22 @@ class Trace:
             self.notes[:] = [other for other in self.notes if other.kind is not note.kind]
         if note not in self.notes:
             self.notes.append(note)
+
+    @contextmanager
+    def finishing(self) -> Iterator[None]:
+        """Mark the trace as interrupted if Ctrl-C comes inside, as done otherwise.
+
+        Yields
+        ------
+        None
+            Nothing: the work stands inside the `with`.
+        """
+        try:
+            yield
+        except KeyboardInterrupt:
+            self.interrupted = True
+            raise
+        self.done, self.interrupted = True, False
 
     def restart(self) -> None:
         """Forget the steps so far, but not what was counted and noted."""

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
-from numbers import Integral, Real
-from typing import Any, ClassVar, Literal
+from numbers import Real
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from fewer.contracts import Control, Criterion, Objective, Run, SearchSpace
+from fewer.contracts.declaring import Count, Fraction, Positive, Share, parameters
 from fewer.contracts.trace import Step, Trace, best_first
 from fewer.parallel import leaves_machine, run_tasks
 from fewer.problem import InputError, IntArray, Problem
 
 
+@parameters
 class Aggregate(Control):
     """Run the search on resamples of the rows and keep the features chosen in enough of them, or the best subset.
 
@@ -71,42 +72,17 @@ class Aggregate(Control):
     """
 
     command_name = "aggregate"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_runs": [Interval(Integral, 1, None, closed="left")],
-        "threshold": [Interval(Real, 0, 1, closed="both")],
-        "resample": [StrOptions({"subsample", "bootstrap", "reshuffle"})],
-        "control": [HasMethods("run"), None],
-        "share": [Interval(Real, 0, 1, closed="neither")],
-        "vote": [StrOptions({"features", "subsets"})],
-        "vary": [Mapping, None],
-        "top": [Interval(Integral, 1, None, closed="left")],
-        "perfect": [Real],
-        "offset": [Interval(Real, 0, None, closed="neither")],
-    }
 
-    def __init__(
-        self,
-        n_runs: int = 20,
-        threshold: float = 0.5,
-        resample: Literal["subsample", "bootstrap", "reshuffle"] = "subsample",
-        control: Control | None = None,
-        share: float = 0.8,
-        vote: Literal["features", "subsets"] = "features",
-        vary: Mapping[str, Sequence[Any]] | None = None,
-        top: int = 10,
-        perfect: float = 0.0,
-        offset: float = 0.1,
-    ) -> None:
-        self.n_runs = n_runs
-        self.threshold = threshold
-        self.resample = resample
-        self.control = control
-        self.share = share
-        self.vote = vote
-        self.vary = vary
-        self.top = top
-        self.perfect = perfect
-        self.offset = offset
+    n_runs: Count = 20
+    threshold: Share = 0.5
+    resample: Literal["subsample", "bootstrap", "reshuffle"] = "subsample"
+    control: Control | None = None
+    share: Fraction = 0.8
+    vote: Literal["features", "subsets"] = "features"
+    vary: Annotated[Mapping[str, Sequence[Any]] | None, Mapping, None] = None
+    top: Count = 10
+    perfect: Annotated[float, Real] = 0.0
+    offset: Positive = 0.1
 
     def n_searches(self, n_samples: int) -> int:
         # One for each resample and setting.

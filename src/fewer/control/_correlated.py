@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from numbers import Real
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Literal
 
 import numpy as np
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 
 from fewer.contracts import Control, Run, SearchSpace
+from fewer.contracts.declaring import parameters
 from fewer.contracts.trace import Trace
 from fewer.control._ranking import RankingControl, RankingRun, fit_size, unit_scores
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
@@ -23,6 +24,7 @@ DRAWN = 60
 """Columns of clusters that are drawn at most."""
 
 
+@parameters
 class Correlated(RankingControl):
     """Keep one of the columns that are alike, and none that hardly vary.
 
@@ -70,27 +72,12 @@ class Correlated(RankingControl):
     """
 
     command_name = "correlated"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "threshold": [Interval(Real, 0, 1, closed="right")],
-        "measure": [StrOptions({"pearson", "spearman"})],
-        "keep": [StrOptions({"relevant", "cheap", "complete"})],
-        "constant": [Interval(Real, 0, 1, closed="right")],
-        "control": [HasMethods("run"), None],
-    }
 
-    def __init__(
-        self,
-        threshold: float = 0.95,
-        measure: Measure = "pearson",
-        keep: Literal["relevant", "cheap", "complete"] = "relevant",
-        constant: float = 0.999,
-        control: Control | None = None,
-    ) -> None:
-        self.threshold = threshold
-        self.measure = measure
-        self.keep = keep
-        self.constant = constant
-        self.control = control
+    threshold: Annotated[float, Interval(Real, 0, 1, closed="right")] = 0.95
+    measure: Measure = "pearson"
+    keep: Literal["relevant", "cheap", "complete"] = "relevant"
+    constant: Annotated[float, Interval(Real, 0, 1, closed="right")] = 0.999
+    control: Control | None = None
 
     def run(self, run: Run) -> Trace:
         # Leave out columns on these rows, then search among the others.

@@ -5,31 +5,29 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from fewer.contracts import Control, Objective, PredictiveScorer, Run, SearchSpace
+from fewer.contracts.declaring import Count, Share, parameters
 from fewer.contracts.trace import Step, Trace, best_first
 from fewer.parallel import parallelism, run_tasks
 from fewer.problem import FloatArray, InputError
 from fewer.text import NoteKind, score_text
 from fewer.validate import Split, split_rows
-from fewer.validate.splits import CV_OBJECT, count_splits
+from fewer.validate.splits import CV, count_splits
 
 Record = dict[str, Any]
 """One validation run: `training` and `validation`, a score a step; `masks`, where the search stood; `n_evaluations`."""
-
-WAYS = ("shorten", "level", "peak", "aggregate")
 
 SEEN = 2.5
 """Standard errors of a fall that is called overfitting. The peak is chosen, so that chance alone makes flat curves fall
 by two of them in 15 to 30 % of ten runs on 20 rows each, and by 2.5 in 5 to 13 %."""
 
 
+@parameters
 class EarlyStopping(Control):
     """Find the step after which the search overfits its training rows, and search all rows no further than that.
 
@@ -92,30 +90,13 @@ class EarlyStopping(Control):
     needs: ClassVar[frozenset[str]] = frozenset({"predictive"})
     search_needs: ClassVar[frozenset[str]] = frozenset({"stochastic"})
     command_name = "early-stopping"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "cv": CV_OBJECT,
-        "how": [StrOptions(set(WAYS))],
-        "window": [Interval(Integral, 1, None, closed="left")],
-        "threshold": [Interval(Real, 0, 1, closed="both")],
-        "only_if_seen": ["boolean"],
-        "control": [HasMethods("run"), None],
-    }
 
-    def __init__(
-        self,
-        cv: Any = 10,
-        how: Literal["shorten", "level", "peak", "aggregate"] = "shorten",
-        window: int = 5,
-        threshold: float = 0.5,
-        only_if_seen: bool = False,
-        control: Control | None = None,
-    ) -> None:
-        self.cv = cv
-        self.how = how
-        self.window = window
-        self.threshold = threshold
-        self.only_if_seen = only_if_seen
-        self.control = control
+    cv: CV = 10
+    how: Literal["shorten", "level", "peak", "aggregate"] = "shorten"
+    window: Count = 5
+    threshold: Share = 0.5
+    only_if_seen: bool = False
+    control: Control | None = None
 
     def run(self, run: Run) -> Trace:
         # Validate, find the stopping point, search all rows up to it.

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from numbers import Real
-from typing import Any, ClassVar, Literal
+from typing import Literal
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from fewer.contracts import IncompatibleError
+from fewer.contracts.declaring import Fraction, parameters
 from fewer.contracts.trace import Trace
 from fewer.control._ranking import RankingControl, RankingRun, fit_size
 from fewer.problem import BoolArray, FloatArray
@@ -22,6 +21,7 @@ PROMISES = {
 }
 
 
+@parameters
 class FalseDiscovery(RankingControl):
     """Keep features by their p-values so that few of those kept are false: Benjamini and Hochberg's procedure.
 
@@ -67,14 +67,9 @@ class FalseDiscovery(RankingControl):
 
     command_name = "fdr"
     over_searches = False
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "rate": [Interval(Real, 0, 1, closed="neither")],
-        "procedure": [StrOptions(set(PROMISES))],
-    }
 
-    def __init__(self, rate: float = 0.1, procedure: Procedure = "bh") -> None:
-        self.rate = rate
-        self.procedure = procedure
+    rate: Fraction = 0.1
+    procedure: Procedure = "bh"
 
     def choose(self, run: RankingRun) -> Trace:
         # Rank once and keep what passes.

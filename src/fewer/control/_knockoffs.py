@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from numbers import Real
-from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.covariance import ledoit_wolf_shrinkage
-from sklearn.utils._param_validation import Interval
 
 from fewer.contracts import IncompatibleError
+from fewer.contracts.declaring import Fraction, parameters
 from fewer.contracts.trace import Trace
 from fewer.control._ranking import RankingControl, RankingRun, fit_size, unit_scores, with_columns
 from fewer.problem import BoolArray, FloatArray, Problem
@@ -19,6 +17,7 @@ LEAST_SPREAD = 1e-6
 """Smallest eigenvalue of a correlation matrix whose knockoffs are made without shrinking it."""
 
 
+@parameters
 class Knockoffs(RankingControl):
     """Keep features that beat their knockoffs, with a bound on the false-discovery rate.
 
@@ -67,10 +66,8 @@ class Knockoffs(RankingControl):
 
     command_name = "knockoffs"
     over_searches = False
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"fdr": [Interval(Real, 0, 1, closed="neither")]}
 
-    def __init__(self, fdr: float = 0.1) -> None:
-        self.fdr = fdr
+    fdr: Fraction = 0.1
 
     def choose(self, run: RankingRun) -> Trace:
         # Make knockoffs, rank once, keep what passes.
@@ -83,10 +80,7 @@ class Knockoffs(RankingControl):
             swapped[unit] = run.rng.random() < 0.5
         statistic = statistics_of(run, copies, swapped)
         cut = knockoff_cut(statistic, self.fdr)
-        by_feature = np.zeros(problem.n_features)
-        for unit, value in zip(space.units, statistic, strict=True):
-            by_feature[unit] = value
-        trace.extra.update(statistic=by_feature, cut=np.array(cut))
+        trace.extra.update(statistic=run.by_feature(statistic), cut=np.array(cut))
         kept = statistic >= cut
         run.record(fit_size(kept, statistic, space))
         trace.state["promise"] = (

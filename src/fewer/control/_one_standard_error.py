@@ -7,19 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from numbers import Real
 from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import HasMethods, Interval
 
 from fewer.contracts import Control, PredictiveScorer, Run, SearchSpace
+from fewer.contracts.declaring import NonNegative, parameters
 from fewer.contracts.trace import Step, Trace, is_better
 from fewer.parallel import leaves_machine, run_tasks
 from fewer.problem import FloatArray, Problem
 from fewer.validate import Split, split_rows
-from fewer.validate.splits import CV_OBJECT, count_splits
+from fewer.validate.splits import CV, count_splits
 
 Record = dict[str, Any]
 Task = tuple[int, np.random.Generator]
@@ -108,6 +107,7 @@ def search_all(run: Run, control: Control | None, rng: np.random.Generator) -> N
     replace(run, rng=rng, trace=Trace(keep=trace.keep), follower=follow).under(control)
 
 
+@parameters
 class OneStandardError(JudgedFolds):
     """Choose the number of features by cross-validation, then search up to that number.
 
@@ -148,16 +148,10 @@ class OneStandardError(JudgedFolds):
     needs: ClassVar[frozenset[str]] = frozenset({"predictive"})
 
     command_name = "one-standard-error"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "cv": CV_OBJECT,
-        "n_errors": [Interval(Real, 0, None, closed="left")],
-        "control": [HasMethods("run"), None],
-    }
 
-    def __init__(self, cv: Any = 5, n_errors: float = 1.0, control: Control | None = None) -> None:
-        self.cv = cv
-        self.n_errors = n_errors
-        self.control = control
+    cv: CV = 5
+    n_errors: NonNegative = 1.0
+    control: Control | None = None
 
     def n_searches(self, n_samples: int) -> int:
         # One without each fold, and one on all rows.

@@ -8,14 +8,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.utils._param_validation import HasMethods, Interval
+from sklearn.utils._param_validation import Interval
 
 from fewer.contracts import Control, Criterion, Masks, PredictiveScorer, Ranker, Resources, Run, Scorer
+from fewer.contracts.declaring import Count, parameters
 from fewer.contracts.trace import Trace
 from fewer.io import SparseProblem
 from fewer.problem import FloatArray, InputError, IntArray, Problem
@@ -73,6 +74,7 @@ class NarrowScorer(PredictiveScorer):
         return float(self._scorer.grade(outputs, rows))
 
 
+@parameters
 class Prefilter(Control):
     """Keep the best-ranked units only; with `start`, also begin the search from the very best.
 
@@ -105,20 +107,11 @@ class Prefilter(Control):
     """
 
     command_name = "prefilter"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "ranker": [HasMethods("rank")],
-        "keep": [Interval(Integral, 1, None, closed="left")],
-        "start": [Interval(Integral, 0, None, closed="left"), None],
-        "control": [HasMethods("run"), None],
-    }
 
-    def __init__(
-        self, ranker: Ranker, keep: int = 200, start: int | None = None, control: Control | None = None
-    ) -> None:
-        self.ranker = ranker
-        self.keep = keep
-        self.start = start
-        self.control = control
+    ranker: Ranker
+    keep: Count = 200
+    start: Annotated[int | None, Interval(Integral, 0, None, closed="left"), None] = None
+    control: Control | None = None
 
     def run(self, run: Run) -> Trace:
         # Rank on these rows, shrink the space, go on.

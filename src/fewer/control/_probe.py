@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from numbers import Integral
-from typing import Any, ClassVar
-
 import numpy as np
-from sklearn.utils._param_validation import HasMethods, Interval
 
 from fewer.contracts import Control
+from fewer.contracts.declaring import Count, parameters
 from fewer.contracts.trace import Trace
 from fewer.control._ranking import RankingControl, RankingRun, fit_size, shuffled_rows, unit_scores, with_columns
 
 
+@parameters
 class Probe(RankingControl):
     """Keep the features that beat random columns.
 
@@ -53,16 +51,10 @@ class Probe(RankingControl):
     """
 
     command_name = "probe"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_probes": [Interval(Integral, 1, None, closed="left")],
-        "n_runs": [Interval(Integral, 1, None, closed="left")],
-        "control": [HasMethods("run"), None],
-    }
 
-    def __init__(self, n_probes: int = 20, n_runs: int = 5, control: Control | None = None) -> None:
-        self.n_probes = n_probes
-        self.n_runs = n_runs
-        self.control = control
+    n_probes: Count = 20
+    n_runs: Count = 5
+    control: Control | None = None
 
     def choose(self, run: RankingRun) -> Trace:
         # Rank beside random columns a few times.
@@ -71,7 +63,7 @@ class Probe(RankingControl):
             trace.state.update(seed=int(run.rng.integers(2**63)), run=0, hits=np.zeros(space.n_units))
         state = trace.state
         varying = np.flatnonzero(~run.problem.constant)
-        try:
+        with trace.finishing():
             while state["run"] < self.n_runs:
                 rng = np.random.default_rng([state["seed"], state["run"]])
                 sources = rng.choice(varying, self.n_probes)
@@ -80,20 +72,13 @@ class Probe(RankingControl):
                 state["hits"] += unit_scores(scores, space) > scores[run.problem.n_features :].max()
                 state["run"] += 1
                 self._tell(run)
-        except KeyboardInterrupt:
-            trace.interrupted = True
-            raise
         state["promise"] = (
             f"Kept features that beat the best of {self.n_probes} random columns in over half of {self.n_runs} runs;"
             f" an irrelevant one passes a run with probability about {1 / (self.n_probes + 1):.2g}."
         )
-        trace.done, trace.interrupted = True, False
         return trace
 
     def _tell(self, run: RankingRun) -> None:
         state = run.trace.state
-        hits = np.zeros(run.problem.n_features)
-        for unit, value in zip(run.space.units, state["hits"], strict=True):
-            hits[unit] = value
-        run.trace.extra["hits"] = hits
+        run.trace.extra["hits"] = run.by_feature(state["hits"])
         run.record(fit_size(state["hits"] > state["run"] / 2, state["hits"], run.space))

@@ -73,6 +73,25 @@ class RankingRun:
             ranker = SearchRanker(ranker.method.shipped(), ranker.control)
         return replace(self, ranker=ranker, resources=self.resources.alone(), trace=Trace(), follower=None, judge=None)
 
+    def by_feature(self, values: FloatArray) -> FloatArray:
+        """Give every feature the value of its unit; 0 to those of none.
+
+        Parameters
+        ----------
+        values : array of shape (n_units,)
+            One for each unit.
+
+        Returns
+        -------
+        array of shape (n_features,)
+        """
+        out, units = np.zeros(self.problem.n_features), self.space.units
+        if (columns := self.space.single_columns) is not None:
+            out[columns] = values
+        else:
+            out[np.concatenate(units)] = np.repeat(values, [len(unit) for unit in units])
+        return out
+
     def record(self, kept: NDArray[Any], state: NDArray[Any] | None = None) -> None:
         """Record a step: what would be kept now, as a state of the space."""
         mask = self.space.expand(np.asarray(kept, dtype=bool)[None])[0]

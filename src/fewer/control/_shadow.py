@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import lru_cache
-from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy.stats import binom
-from sklearn.utils._param_validation import HasMethods, Interval
 
 from fewer.contracts import Control
+from fewer.contracts.declaring import Count, Fraction, parameters
 from fewer.contracts.trace import Trace
 from fewer.control._false_discovery import discoveries
 from fewer.control._ranking import RankingControl, RankingRun, fit_size, shuffled_rows, unit_scores, with_columns
@@ -65,6 +64,7 @@ def _passed(looks: tuple[int, ...], level: float) -> float:
     return passed
 
 
+@parameters
 class Shadow(RankingControl):
     """Keep every feature that beats the best of shuffled copies of all features: all-relevant selection, as Boruta.
 
@@ -123,16 +123,10 @@ class Shadow(RankingControl):
     """
 
     command_name = "boruta"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_runs": [Interval(Integral, 1, None, closed="left")],
-        "alpha": [Interval(Real, 0, 1, closed="neither")],
-        "control": [HasMethods("run"), None],
-    }
 
-    def __init__(self, n_runs: int = 100, alpha: float = 0.05, control: Control | None = None) -> None:
-        self.n_runs = n_runs
-        self.alpha = alpha
-        self.control = control
+    n_runs: Count = 100
+    alpha: Fraction = 0.05
+    control: Control | None = None
 
     def choose(self, run: RankingRun) -> Trace:
         # Rank beside shuffled copies until every feature is decided on.
@@ -143,21 +137,17 @@ class Shadow(RankingControl):
             trace.state.update(seed=seed, run=0, hits=np.zeros(n_units), decision=np.zeros(n_units, dtype=np.int64))
             trace.state.update(runs=np.zeros(n_units))
         state = trace.state
-        try:
+        with trace.finishing():
             while state["run"] < self.n_runs and self._is_open(state, looks):
                 self._run_once(run, np.random.default_rng([state["seed"], state["run"]]))
                 if state["run"] in looks:
                     self._decide(state, looks)
                 self._tell(run)
-        except KeyboardInterrupt:
-            trace.interrupted = True
-            raise
         if not trace.steps:
             self._tell(run)
         for text in _group_note(run):
             trace.note(text)
         state["promise"] = self._promise(state, run, len(looks))
-        trace.done, trace.interrupted = True, False
         return trace
 
     def _run_once(self, run: RankingRun, rng: np.random.Generator) -> None:
@@ -201,10 +191,7 @@ class Shadow(RankingControl):
     def _tell(self, run: RankingRun) -> None:
         state = run.trace.state
         for name in ("hits", "runs", "decision"):
-            values = np.zeros(run.problem.n_features)
-            for unit, value in zip(run.space.units, state[name], strict=True):
-                values[unit] = value
-            run.trace.extra[name] = values
+            run.trace.extra[name] = run.by_feature(state[name])
         run.record(fit_size(state["decision"] == 1, state["hits"], run.space))
 
     def _promise(self, state: dict[str, Any], run: RankingRun, n_looks: int) -> str:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 
 from fewer.contracts import Control, Run
+from fewer.contracts.declaring import Positive, parameters
 from fewer.contracts.trace import Trace
 from fewer.control._ranking import RankingControl, RankingRun, SearchRanker, fit_size, unit_scores
 from fewer.errors import InputError
@@ -22,6 +23,7 @@ Assumption = Literal["none", "unimodal", "r-concave"]
 ENDLESS = 1e5
 
 
+@parameters
 class StabilitySelection(RankingControl):
     """Keep features that are chosen again and again from halves of the rows: complementary pairs stability selection.
 
@@ -73,27 +75,12 @@ class StabilitySelection(RankingControl):
     """
 
     command_name = "stability"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "threshold": [Interval(Real, 0.5, 1, closed="right")],
-        "expected_false": [Interval(Real, 0, None, closed="neither")],
-        "assumption": [StrOptions({"none", "unimodal", "r-concave"})],
-        "n_pairs": [Interval(Integral, 2, None, closed="left")],
-        "control": [HasMethods("run"), None],
-    }
 
-    def __init__(
-        self,
-        threshold: float = 0.6,
-        expected_false: float = 1.0,
-        assumption: Assumption = "none",
-        n_pairs: int = 50,
-        control: Control | None = None,
-    ) -> None:
-        self.threshold = threshold
-        self.expected_false = expected_false
-        self.assumption = assumption
-        self.n_pairs = n_pairs
-        self.control = control
+    threshold: Annotated[float, Interval(Real, 0.5, 1, closed="right")] = 0.6
+    expected_false: Positive = 1.0
+    assumption: Assumption = "none"
+    n_pairs: Annotated[int, Interval(Integral, 2, None, closed="left")] = 50
+    control: Control | None = None
 
     def choose(self, run: RankingRun) -> Trace:
         # Split the rows again and again and count.
@@ -103,17 +90,13 @@ class StabilitySelection(RankingControl):
             seed = int(run.rng.integers(2**63))
             trace.state.update(seed=seed, pair=0, counts=np.zeros(space.n_units))
         state = trace.state
-        try:
+        with trace.finishing():
             for counts, n_evaluations in self._pairs(run, n_chosen):
                 trace.n_evaluations += n_evaluations
                 state["counts"] += counts
                 state["pair"] += 1
                 self._tell(run, n_chosen)
-        except KeyboardInterrupt:
-            trace.interrupted = True
-            raise
         state["promise"] = self._promise(n_chosen, space.n_units)
-        trace.done, trace.interrupted = True, False
         return trace
 
     def _pairs(self, run: RankingRun, n_chosen: int) -> Iterator[tuple[FloatArray, int]]:
@@ -162,12 +145,7 @@ class StabilitySelection(RankingControl):
     def _tell(self, run: RankingRun, n_chosen: int) -> None:
         state = run.trace.state
         shares = state["counts"] / (2 * state["pair"])
-        frequency, units = np.zeros(run.problem.n_features), run.space.units
-        if (columns := run.space.single_columns) is not None:
-            frequency[columns] = shares
-        else:
-            frequency[np.concatenate(units)] = np.repeat(shares, [len(unit) for unit in units])
-        run.trace.extra.update(frequency=frequency, n_chosen=np.array(n_chosen))
+        run.trace.extra.update(frequency=run.by_feature(shares), n_chosen=np.array(n_chosen))
         run.record(fit_size(shares >= self.threshold - 1e-12, shares, run.space))
 
     def _promise(self, n_chosen: int, n_units: int) -> str:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import copy
 from collections import deque
-from dataclasses import dataclass, field
-from numbers import Integral, Real
-from typing import Any, ClassVar, Literal
+from dataclasses import KW_ONLY, dataclass, field
+from numbers import Real
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from scipy.optimize import brentq
@@ -21,6 +21,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.parallel import _get_threadpool_controller
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from fewer.contracts.declaring import Count, Fraction, NonNegative, Positive, parameters
 from fewer.errors import one_line
 from fewer.estimators import ClassScoresMixin
 from fewer.models._gmlvq_cost import Diagonal, Full, Geometry, Image, Margins
@@ -40,6 +41,7 @@ FLAT = 1e-6
 """Change of the cost by row, over the last ten steps, below which it is at its end."""
 
 
+@parameters
 class GMLVQClassifier(ClassifierMixin, ClassScoresMixin, BaseEstimator):
     """Nearest prototype in a learned metric, whose diagonal weighs the features.
 
@@ -139,58 +141,22 @@ class GMLVQClassifier(ClassifierMixin, ClassScoresMixin, BaseEstimator):
     (True, array([2, 3]))
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_prototypes": [Interval(Integral, 1, None, closed="left")],
-        "matrix": [StrOptions({"full", "diagonal", "none"})],
-        "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
-        "localized": ["boolean"],
-        "alpha": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "step_prototypes": [Interval(Real, 0, None, closed="neither")],
-        "step_matrix": [Interval(Real, 0, None, closed="neither")],
-        "early_stopping": ["boolean"],
-        "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
-        "n_iter_no_change": [Interval(Integral, 1, None, closed="left"), None],
-        "delete_rate": [Interval(Real, 0, 1, closed="left"), StrOptions({"auto"})],
-        "eigenvalue_threshold": [Interval(Real, 0, 1, closed="left")],
-        "standardize": ["boolean"],
-        "random_state": ["random_state"],
-    }
-
-    def __init__(
-        self,
-        n_prototypes: int = 1,
-        *,
-        matrix: Literal["full", "diagonal", "none"] = "full",
-        n_components: int | Literal["auto"] = "auto",
-        localized: bool = False,
-        alpha: float | Literal["auto"] = 0.0,
-        max_iter: int = 150,
-        step_prototypes: float = 0.5,
-        step_matrix: float = 0.1,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.25,
-        n_iter_no_change: int | None = None,
-        delete_rate: float | Literal["auto"] = 0.0,
-        eigenvalue_threshold: float = 1e-10,
-        standardize: bool = True,
-        random_state: Any = None,
-    ) -> None:
-        self.n_prototypes = n_prototypes
-        self.matrix = matrix
-        self.n_components = n_components
-        self.localized = localized
-        self.alpha = alpha
-        self.max_iter = max_iter
-        self.step_prototypes = step_prototypes
-        self.step_matrix = step_matrix
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.delete_rate = delete_rate
-        self.eigenvalue_threshold = eigenvalue_threshold
-        self.standardize = standardize
-        self.random_state = random_state
+    n_prototypes: Count = 1
+    _: KW_ONLY
+    matrix: Literal["full", "diagonal", "none"] = "full"
+    n_components: Count | Literal["auto"] = "auto"
+    localized: bool = False
+    alpha: NonNegative | Literal["auto"] = 0.0
+    max_iter: Count = 150
+    step_prototypes: Positive = 0.5
+    step_matrix: Positive = 0.1
+    early_stopping: bool = False
+    validation_fraction: Fraction = 0.25
+    n_iter_no_change: Count | None = None
+    delete_rate: Annotated[float | Literal["auto"], Interval(Real, 0, 1, closed="left"), StrOptions({"auto"})] = 0.0
+    eigenvalue_threshold: Annotated[float, Interval(Real, 0, 1, closed="left")] = 1e-10
+    standardize: bool = True
+    random_state: Annotated[Any, "random_state"] = None
 
     # ------------------------------------------------------------------------------------------------------ fit
 

@@ -7,16 +7,15 @@ fall.
 
 from __future__ import annotations
 
-from numbers import Real
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from fewer.contracts.declaring import NonNegative, parameters
 from fewer.errors import InputError, one_line
 from fewer.problem import BoolArray, FloatArray, IntArray
 
@@ -25,6 +24,7 @@ MOST_ROWS = 20_000
 CHUNK = 1024
 
 
+@parameters
 class RelevantContextClassifier(ClassifierMixin, BaseEstimator):
     """Nearest neighbor whose training rows each compare by features of their own.
 
@@ -75,12 +75,7 @@ class RelevantContextClassifier(ClassifierMixin, BaseEstimator):
     (True, True)
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"tolerance": [Interval(Real, 0, None, closed="left")]}
-
-    classes_: NDArray[Any]
-
-    def __init__(self, tolerance: float = 0.5) -> None:
-        self.tolerance = tolerance
+    tolerance: NonNegative = 0.5
 
     def fit(self, X: Any, y: Any) -> RelevantContextClassifier:
         """Find the features of each row.

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from functools import cache
-from numbers import Integral, Real
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import qmc
 from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import ThreadpoolController
 
+from fewer.contracts.declaring import Count, NonNegative, Positive, parameters
 from fewer.errors import one_line
 from fewer.estimators import ClassScoresMixin
 from fewer.problem import FloatArray, IntArray
@@ -26,31 +26,16 @@ N_PARTITIONS = 30
 Sampling = Literal["random", "quasi"]
 
 
+@parameters
 class _RANN(BaseEstimator):
     """What classifier and regressor share."""
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_hidden": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
-        "weight_range": [Interval(Real, 0, None, closed="neither")],
-        "sampling": [StrOptions({"random", "quasi"})],
-        "alpha": [Interval(Real, 0, None, closed="left")],
-        "random_state": ["random_state"],
-    }
-
-    def __init__(
-        self,
-        n_hidden: int | Literal["auto"] = "auto",
-        *,
-        weight_range: float = 0.5,
-        sampling: Sampling = "random",
-        alpha: float = 1e-9,
-        random_state: Any = None,
-    ) -> None:
-        self.n_hidden = n_hidden
-        self.weight_range = weight_range
-        self.sampling = sampling
-        self.alpha = alpha
-        self.random_state = random_state
+    n_hidden: Count | Literal["auto"] = "auto"
+    _: KW_ONLY
+    weight_range: Positive = 0.5
+    sampling: Sampling = "random"
+    alpha: NonNegative = 1e-9
+    random_state: Annotated[Any, "random_state"] = None
 
     def _fit(self, X: FloatArray, targets: FloatArray) -> None:
         """Scale the inputs, choose the hidden size if asked to, draw the hidden layer and solve for the output."""

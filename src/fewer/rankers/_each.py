@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
 
 from fewer.contracts import ROWS, Ranker, Ranking, Resources
+from fewer.contracts.declaring import Count, Fraction, Share, parameters
 from fewer.parallel import run_tasks
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem, Task
 
 
+@parameters
 class EACH(Ranker):
     """Weigh features by whether they agree where the nearest neighbor is right, and disagree where it is wrong.
 
@@ -56,16 +56,10 @@ class EACH(Ranker):
     takes: ClassVar[frozenset[str]] = ROWS - {"groups"}
     depends_on: ClassVar[frozenset[str]] = frozenset({"row order"})
     tasks: ClassVar[tuple[Task, ...]] = ("classification",)
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "step": [Interval(Real, 0, 1, closed="neither")],
-        "tolerance": [Interval(Real, 0, 1, closed="both")],
-        "n_passes": [Interval(Integral, 1, None, closed="left")],
-    }
 
-    def __init__(self, step: float = 0.02, tolerance: float = 0.1, n_passes: int = 5) -> None:
-        self.step = step
-        self.tolerance = tolerance
-        self.n_passes = n_passes
+    step: Fraction = 0.02
+    tolerance: Share = 0.1
+    n_passes: Count = 5
 
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
         votes = problem.row_weights

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from numbers import Integral, Real
-from typing import Any, ClassVar, Literal
+from dataclasses import KW_ONLY, dataclass
+from numbers import Real
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from scipy.stats import rankdata
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from fewer.contracts import ROWS, Ranker, Ranking, Resources
+from fewer.contracts.declaring import Count, NonNegative, Positive, parameters
 from fewer.models import GMLVQClassifier
 from fewer.parallel import run_tasks
 from fewer.problem import FloatArray, IntArray, Problem, Task
@@ -28,6 +29,7 @@ of them it left last is an order too; as ties they would stand in the order of t
 """
 
 
+@parameters
 class GMLVQRelevance(Ranker):
     """Rank features by the metric that a prototype classifier learns for them together.
 
@@ -78,49 +80,20 @@ class GMLVQRelevance(Ranker):
     takes: ClassVar[frozenset[str]] = ROWS - {"time"}
     depends_on: ClassVar[frozenset[str]] = frozenset({"row order"})
     tasks: ClassVar[tuple[Task, ...]] = ("classification",)
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_rounds": [Interval(Integral, 1, None, closed="left")],
-        "alpha": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
-        "delete_rate": [Interval(Real, 0, 1, closed="left"), StrOptions({"auto"})],
-        "top": [Interval(Integral, 1, None, closed="left")],
-        "n_prototypes": [Interval(Integral, 1, None, closed="left")],
-        "matrix": [StrOptions({"full", "diagonal"})],
-        "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
-        "localized": ["boolean"],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "step_prototypes": [Interval(Real, 0, None, closed="neither")],
-        "step_matrix": [Interval(Real, 0, None, closed="neither")],
-        "eigenvalue_threshold": [Interval(Real, 0, 1, closed="left")],
-    }
 
-    def __init__(
-        self,
-        n_rounds: int = 20,
-        *,
-        alpha: float | Literal["auto"] = "auto",
-        delete_rate: float | Literal["auto"] = 0.0,
-        top: int = 10,
-        n_prototypes: int = 1,
-        matrix: Literal["full", "diagonal"] = "full",
-        n_components: int | Literal["auto"] = "auto",
-        localized: bool = False,
-        max_iter: int = 150,
-        step_prototypes: float = 0.5,
-        step_matrix: float = 0.1,
-        eigenvalue_threshold: float = 1e-10,
-    ) -> None:
-        self.n_rounds = n_rounds
-        self.alpha = alpha
-        self.delete_rate = delete_rate
-        self.top = top
-        self.n_prototypes = n_prototypes
-        self.matrix = matrix
-        self.n_components = n_components
-        self.localized = localized
-        self.max_iter = max_iter
-        self.step_prototypes = step_prototypes
-        self.step_matrix = step_matrix
-        self.eigenvalue_threshold = eigenvalue_threshold
+    n_rounds: Count = 20
+    _: KW_ONLY
+    alpha: NonNegative | Literal["auto"] = "auto"
+    delete_rate: Annotated[float | Literal["auto"], Interval(Real, 0, 1, closed="left"), StrOptions({"auto"})] = 0.0
+    top: Count = 10
+    n_prototypes: Count = 1
+    matrix: Literal["full", "diagonal"] = "full"
+    n_components: Count | Literal["auto"] = "auto"
+    localized: bool = False
+    max_iter: Count = 150
+    step_prototypes: Positive = 0.5
+    step_matrix: Positive = 0.1
+    eigenvalue_threshold: Annotated[float, Interval(Real, 0, 1, closed="left")] = 1e-10
 
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
         parts = _rounds(problem, self.n_rounds, rng)

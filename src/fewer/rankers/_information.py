@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from numbers import Integral
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from fewer.contracts import ROWS, Ranker, Ranking, Resources
+from fewer.contracts.declaring import Count, parameters
 from fewer.kernels.information import impurity_with, information_with, sum_kernels
 from fewer.models.mdlp import bin_numbers, mdlp_cuts
 from fewer.parallel import in_threads
@@ -347,6 +346,7 @@ def count_information(one: FloatArray, other: FloatArray, weights: FloatArray) -
 Binning = Literal["equal-width", "equal-frequency", "mdlp"]
 
 
+@parameters
 class InformationGain(Ranker):
     """Mutual information of each feature with the class, H(X) − H(X|Y), in bits.
 
@@ -377,15 +377,10 @@ class InformationGain(Ranker):
     takes: ClassVar[frozenset[str]] = ROWS
     tasks: ClassVar[tuple[Task, ...]] = ("classification",)
     unit: ClassVar[str] = "bits"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "binning": [StrOptions({"mdlp", "equal-width", "equal-frequency"})],
-        "n_bins": [Interval(Integral, 1, None, closed="left")],
-    }
     statistics: ClassVar[tuple[str, ...]] = ("counts",)
 
-    def __init__(self, binning: Binning = "mdlp", n_bins: int = 10) -> None:
-        self.binning = binning
-        self.n_bins = n_bins
+    binning: Binning = "mdlp"
+    n_bins: Count = 10
 
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
         scores, bins = np.zeros(problem.n_features), np.zeros(problem.n_features, dtype=np.int64)
@@ -529,6 +524,7 @@ class SymmetricalUncertainty(InformationGain):
         return 2.0 * information(counts) / both if both > 0 else 0.0
 
 
+@parameters
 class OneR(Ranker):
     """Share of rows that a rule on this feature alone gets right: the most frequent class in each of its bins.
 
@@ -565,12 +561,8 @@ class OneR(Ranker):
     command_name = "one-r"
     takes: ClassVar[frozenset[str]] = ROWS
     tasks: ClassVar[tuple[Task, ...]] = ("classification",)
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "min_bucket": [Interval(Integral, 1, None, closed="left")]
-    }
 
-    def __init__(self, min_bucket: int = 6) -> None:
-        self.min_bucket = min_bucket
+    min_bucket: Count = 6
 
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
         scores, weights = np.zeros(problem.n_features), problem.row_weights

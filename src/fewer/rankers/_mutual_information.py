@@ -5,15 +5,17 @@ Rankers that add features one after the other by mutual information (Nel, chapte
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 
 from fewer.contracts import ROWS, Ranker, Ranking, Resources
+from fewer.contracts.declaring import Count, NonNegative, Positive, Share, parameters
 from fewer.kernels.information import Other, Stored, information_with_sparse
 from fewer.models.mdlp import class_bins
 from fewer.parallel import in_threads
@@ -93,10 +95,29 @@ class SparseBins:
 
 
 Stop = Literal["share", "permutation"]
+BinCount = Annotated[int, Interval(Integral, 2, None, closed="left")]
 
 
 EQUAL = 12
 """Digits to which two values must agree to count as equal, in nats."""
+
+
+@dataclass(eq=False)
+class _Addition:
+    """What a value follows from: the information, the features' relevance, the one added last, and how many are added.
+
+    told : array
+        Sums over the features added, of whatever the ranker sums up.
+    least : array
+        The least of something over the features added.
+    """
+
+    information: Any
+    relevance: FloatArray
+    added: int = -1
+    n_added: int = 0
+    told: Any = 0.0
+    least: Any = np.inf
 
 
 class _Greedy(Ranker):
@@ -106,28 +127,12 @@ class _Greedy(Ranker):
     depends_on: ClassVar[frozenset[str]] = frozenset({"column order"})  # of equal values the first column is added
     symmetric: ClassVar[bool] = False
     unit: ClassVar[str] = "nats"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_bins": [Interval(Integral, 2, None, closed="left")],
-        "stop": [StrOptions({"share", "permutation"}), None],
-        "share": [Interval(Real, 0, 1, closed="both")],
-        "n_permutations": [Interval(Integral, 1, None, closed="left")],
-        "n_ranked": [Interval(Integral, 1, None, closed="left"), None],
-    }
     statistics: ClassVar[tuple[str, ...]] = ("counts",)
-
-    def __init__(
-        self,
-        n_bins: int = 10,
-        stop: Stop | None = None,
-        share: float = 0.05,
-        n_permutations: int = 100,
-        n_ranked: int | None = None,
-    ) -> None:
-        self.n_bins = n_bins
-        self.stop = stop
-        self.share = share
-        self.n_permutations = n_permutations
-        self.n_ranked = n_ranked
+    n_bins: int
+    stop: Stop | None
+    share: float
+    n_permutations: int
+    n_ranked: int | None
 
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
         return self._rank_by(self._information(problem, resources), ~problem.constant, rng)
@@ -163,7 +168,7 @@ class _Greedy(Ranker):
         value = relevance.copy()
         order: list[int] = []
         values: list[float] = []
-        memory: dict[str, Any] = {}
+        addition = _Addition(information, relevance)
         while left.any() and (self.n_ranked is None or len(order) < self.n_ranked):
             # Values that are equal but for the order of their sums are equal: the layout of a table must not decide.
             chosen = int(np.argmax(np.where(left, np.round(value, EQUAL), -np.inf)))
@@ -171,14 +176,13 @@ class _Greedy(Ranker):
             values.append(float(value[chosen]))
             left[chosen] = False
             if left.any():
-                value = self._revalue(information, relevance, chosen, len(order), memory)
+                addition.added, addition.n_added = chosen, len(order)
+                value = self._revalue(addition)
         rest = np.flatnonzero(left)
         rest = rest[np.argsort(-np.round(value[rest], EQUAL), kind="stable")]
         return [*order, *rest.tolist()], [*values, *value[rest].tolist()]
 
-    def _revalue(
-        self, information: Any, relevance: FloatArray, added: int, n_added: int, memory: dict[str, Any]
-    ) -> FloatArray:
+    def _revalue(self, addition: _Addition) -> FloatArray:
         """Return every feature's value now that one more has been added."""
         raise NotImplementedError
 
@@ -194,6 +198,7 @@ class _Greedy(Ranker):
         return float(np.quantile(best, 0.95))
 
 
+@parameters
 class MIFS(_Greedy):
     """Mutual information with the target, minus redundancy with the features already ranked (Battiti).
 
@@ -246,47 +251,27 @@ class MIFS(_Greedy):
     """
 
     command_name = "mifs"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **_Greedy._parameter_constraints,
-        "alpha": [Interval(Real, 0, None, closed="left")],
-        "penalty": [StrOptions({"sum", "mean"})],
-        "density": [StrOptions({"bins", "kernel"})],
-        "width": [Interval(Real, 0, None, closed="neither")],
-        "direction": [StrOptions({"forward", "backward"})],
-    }
 
-    def __init__(
-        self,
-        alpha: float = 0.5,
-        penalty: Literal["sum", "mean"] = "sum",
-        density: Literal["bins", "kernel"] = "bins",
-        n_bins: int = 10,
-        width: float = 1.0,
-        direction: Literal["forward", "backward"] = "forward",
-        stop: Stop | None = None,
-        share: float = 0.05,
-        n_permutations: int = 100,
-        n_ranked: int | None = None,
-    ) -> None:
-        super().__init__(n_bins, stop, share, n_permutations, n_ranked)
-        self.alpha = alpha
-        self.penalty = penalty
-        self.density = density
-        self.width = width
-        self.direction = direction
+    alpha: NonNegative = 0.5
+    penalty: Literal["sum", "mean"] = "sum"
+    density: Literal["bins", "kernel"] = "bins"
+    n_bins: BinCount = 10
+    width: Positive = 1.0
+    direction: Literal["forward", "backward"] = "forward"
+    stop: Stop | None = None
+    share: Share = 0.05
+    n_permutations: Count = 100
+    n_ranked: Count | None = None
 
     def _information(self, problem: Problem, resources: Resources) -> Any:
         if self.density == "kernel":
             return Kernels(problem, self.width, resources.n_jobs)
-        if problem.sparse is not None:
-            return SparseBins(problem, self.n_bins, resources.n_jobs)
-        return FeatureBins(problem, self.n_bins, resources.n_jobs)
+        return super()._information(problem, resources)
 
-    def _revalue(
-        self, information: Any, relevance: FloatArray, added: int, n_added: int, memory: dict[str, Any]
-    ) -> FloatArray:
-        memory["told"] = memory.get("told", 0.0) + information.redundancy(added)
-        return relevance - self.alpha * memory["told"] / (n_added if self.penalty == "mean" else 1)
+    def _revalue(self, addition: _Addition) -> FloatArray:
+        addition.told = addition.told + addition.information.redundancy(addition.added)
+        n = addition.n_added if self.penalty == "mean" else 1
+        return np.asarray(addition.relevance - self.alpha * addition.told / n)
 
     def _order(self, information: Any, relevance: FloatArray, free: BoolArray) -> tuple[list[int], list[float]]:
         if self.direction == "forward":
@@ -310,6 +295,7 @@ class MIFS(_Greedy):
         return order[::-1], values[::-1]
 
 
+@parameters
 class MRMR(_Greedy):
     """Maximal relevance, minimal redundancy (Peng, Long and Ding 2005).
 
@@ -335,32 +321,32 @@ class MRMR(_Greedy):
     """
 
     command_name = "mrmr"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **_Greedy._parameter_constraints,
-        "scheme": [StrOptions({"difference", "quotient"})],
-    }
 
-    def __init__(
-        self,
-        scheme: Literal["difference", "quotient"] = "difference",
-        n_bins: int = 10,
-        stop: Stop | None = None,
-        share: float = 0.05,
-        n_permutations: int = 100,
-        n_ranked: int | None = None,
-    ) -> None:
-        super().__init__(n_bins, stop, share, n_permutations, n_ranked)
-        self.scheme = scheme
+    scheme: Literal["difference", "quotient"] = "difference"
+    n_bins: BinCount = 10
+    stop: Stop | None = None
+    share: Share = 0.05
+    n_permutations: Count = 100
+    n_ranked: Count | None = None
 
-    def _revalue(
-        self, information: Any, relevance: FloatArray, added: int, n_added: int, memory: dict[str, Any]
-    ) -> FloatArray:
-        memory["told"] = memory.get("told", 0.0) + information.redundancy(added)
-        mean = memory["told"] / n_added
-        return relevance - mean if self.scheme == "difference" else relevance / np.maximum(mean, 1e-12)
+    def _revalue(self, addition: _Addition) -> FloatArray:
+        addition.told = addition.told + addition.information.redundancy(addition.added)
+        mean, relevance = addition.told / addition.n_added, addition.relevance
+        return np.asarray(relevance - mean if self.scheme == "difference" else relevance / np.maximum(mean, 1e-12))
 
 
-class JMI(_Greedy):
+@parameters
+class _OfBins(_Greedy):
+    """Those that have no parameters of their own."""
+
+    n_bins: BinCount = 10
+    stop: Stop | None = None
+    share: Share = 0.05
+    n_permutations: Count = 100
+    n_ranked: Count | None = None
+
+
+class JMI(_OfBins):
     """Joint mutual information (Yang and Moody 1999).
 
     The next feature is the one that, together with each feature s added before, tells most about the target: the
@@ -384,14 +370,12 @@ class JMI(_Greedy):
 
     command_name = "jmi"
 
-    def _revalue(
-        self, information: Any, relevance: FloatArray, added: int, n_added: int, memory: dict[str, Any]
-    ) -> FloatArray:
-        memory["told"] = memory.get("told", 0.0) + information.conditional(added)
-        return np.asarray(memory["told"] / n_added)
+    def _revalue(self, addition: _Addition) -> FloatArray:
+        addition.told = addition.told + addition.information.conditional(addition.added)
+        return np.asarray(addition.told / addition.n_added)
 
 
-class CMIM(_Greedy):
+class CMIM(_OfBins):
     """Conditional mutual information maximization (Fleuret 2004).
 
     The next feature is the one that tells most about the target whichever single feature added before is known: the
@@ -415,14 +399,13 @@ class CMIM(_Greedy):
 
     command_name = "cmim"
 
-    def _revalue(
-        self, information: Any, relevance: FloatArray, added: int, n_added: int, memory: dict[str, Any]
-    ) -> FloatArray:
-        memory["least"] = np.minimum(memory.get("least", relevance), information.conditional(added))
-        return np.asarray(memory["least"])
+    def _revalue(self, addition: _Addition) -> FloatArray:
+        given = addition.information.conditional(addition.added)
+        addition.least = np.minimum(addition.relevance if addition.n_added == 1 else addition.least, given)
+        return np.asarray(addition.least)
 
 
-class JMIM(_Greedy):
+class JMIM(_OfBins):
     """Joint mutual information maximization (Bennasar, Hicks and Setchi 2015).
 
     The next feature is the one that, together with whichever single feature s added before, tells most about the
@@ -446,14 +429,13 @@ class JMIM(_Greedy):
 
     command_name = "jmim"
 
-    def _revalue(
-        self, information: Any, relevance: FloatArray, added: int, n_added: int, memory: dict[str, Any]
-    ) -> FloatArray:
-        joint = relevance[added] + information.conditional(added)
-        memory["least"] = np.minimum(memory.get("least", np.inf), joint)
-        return np.asarray(memory["least"])
+    def _revalue(self, addition: _Addition) -> FloatArray:
+        joint = addition.relevance[addition.added] + addition.information.conditional(addition.added)
+        addition.least = np.minimum(addition.least, joint)
+        return np.asarray(addition.least)
 
 
+@parameters
 class FCBF(Ranker):
     """Fast correlation-based filter (Yu and Liu 2003): leave out what is closer to a better feature than to the target.
 
@@ -492,10 +474,8 @@ class FCBF(Ranker):
     depends_on: ClassVar[frozenset[str]] = frozenset({"sign"})
     symmetric: ClassVar[bool] = False
     chooses = True
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"threshold": [Interval(Real, 0, 1, closed="left")]}
 
-    def __init__(self, threshold: float = 0.0) -> None:
-        self.threshold = threshold
+    threshold: Annotated[float, Interval(Real, 0, 1, closed="left")] = 0.0
 
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
         problem = problem.as_dense()
@@ -513,7 +493,7 @@ class FCBF(Ranker):
         return Ranking(scores, order.astype(np.int64), {"n_relevant": np.array(int(left.sum()))})
 
 
-class DISR(_Greedy):
+class DISR(_OfBins):
     """Double input symmetrical relevance (Meyer and Bontempi 2006).
 
     The next feature is the one with the highest sum, over the features s added before, of the information that both
@@ -548,15 +528,14 @@ class DISR(_Greedy):
 
     command_name = "disr"
 
-    def _revalue(
-        self, information: Any, relevance: FloatArray, added: int, n_added: int, memory: dict[str, Any]
-    ) -> FloatArray:
-        joint = relevance[added] + information.conditional(added)
-        memory["told"] = memory.get("told", 0.0) + joint / np.maximum(information.entropy(added), 1e-300)
-        return np.asarray(memory["told"] / n_added)
+    def _revalue(self, addition: _Addition) -> FloatArray:
+        joint = addition.relevance[addition.added] + addition.information.conditional(addition.added)
+        whole = np.maximum(addition.information.entropy(addition.added), 1e-300)
+        addition.told = addition.told + joint / whole
+        return np.asarray(addition.told / addition.n_added)
 
 
-class JIM(_Greedy):
+class JIM(_OfBins):
     """Joint impurity (Kursa 2021): as `JMI`, with the Gini impurity of the target in the place of its entropy.
 
     The next feature is the one that, together with each feature s added before, takes most impurity from the target:
@@ -593,11 +572,9 @@ class JIM(_Greedy):
     def _information(self, problem: Problem, resources: Resources) -> Any:
         return _Impurity(problem, self.n_bins, resources.n_jobs)
 
-    def _revalue(
-        self, information: Any, relevance: FloatArray, added: int, n_added: int, memory: dict[str, Any]
-    ) -> FloatArray:
-        memory["told"] = memory.get("told", 0.0) + information.impurity(added)
-        return np.asarray(memory["told"] / n_added)
+    def _revalue(self, addition: _Addition) -> FloatArray:
+        addition.told = addition.told + addition.information.impurity(addition.added)
+        return np.asarray(addition.told / addition.n_added)
 
 
 class _Impurity(FeatureBins):

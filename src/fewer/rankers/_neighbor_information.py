@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils._param_validation import Interval
 
 from fewer.contracts import CHANGES, ROWS, Ranker, Ranking, Resources
+from fewer.contracts.declaring import Count, parameters
 from fewer.kernels.nearest import line_counts, nearest_on_line, plane_counts, split_by_class
 from fewer.parallel import in_threads
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem
@@ -23,6 +24,7 @@ SLACK = 1e-12
 """Distances that differ by less than this share of the largest value are equal: rounding must not part them."""
 
 
+@parameters
 class MutualInformation(Ranker):
     """Mutual information of each feature with the target, estimated by nearest neighbors, in nats.
 
@@ -72,16 +74,10 @@ class MutualInformation(Ranker):
     command_name = "mutual-information"
     takes: ClassVar[frozenset[str]] = ROWS - {"weights", "groups"}
     unit: ClassVar[str] = "nats"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "random_state": [Interval(Integral, 0, 2**32 - 1, closed="both"), None],
-        "noise": ["boolean"],
-    }
 
-    def __init__(self, n_neighbors: int = 3, random_state: int | None = None, noise: bool = True) -> None:
-        self.n_neighbors = n_neighbors
-        self.random_state = random_state
-        self.noise = noise
+    n_neighbors: Count = 3
+    random_state: Annotated[int | None, Interval(Integral, 0, 2**32 - 1, closed="both"), None] = None
+    noise: bool = True
 
     @property
     def depends_on(self) -> frozenset[str]:  # type: ignore[override]

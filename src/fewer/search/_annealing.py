@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from numbers import Integral, Real
-from typing import Any, ClassVar, Literal
+from numbers import Real
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 
 from fewer.contracts import Moves, Objective, ObjectiveWalk, Search, SearchSpace, moved_on
+from fewer.contracts.declaring import Count, NonNegative, Positive, parameters
 from fewer.contracts.trace import Step, is_better
 
 
+@parameters
 class Annealing(Search):
     """Random changes of one unit, worse ones accepted less and less often.
 
@@ -56,35 +58,16 @@ class Annealing(Search):
     """
 
     command_name = "annealing"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "t0": [Interval(Real, 0, None, closed="left")],
-        "cooling": [Interval(Real, 0, 1, closed="right")],
-        "levels": [Interval(Integral, 1, None, closed="left")],
-        "effort": [Interval(Real, 0, None, closed="neither")],
-        "by_weights": ["boolean"],
-        "max_tries": [Interval(Integral, 1, None, closed="left"), None],
-        "answer": [StrOptions({"best", "final"})],
-    }
     stochastic: ClassVar[bool] = True
     supports_weights: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        t0: float = 15.0,
-        cooling: float = 0.9,
-        levels: int = 81,
-        effort: float = 1.0,
-        max_tries: int | None = 2000,
-        answer: Literal["best", "final"] = "best",
-        by_weights: bool = False,
-    ) -> None:
-        self.t0 = t0
-        self.cooling = cooling
-        self.levels = levels
-        self.effort = effort
-        self.max_tries = max_tries
-        self.answer = answer
-        self.by_weights = by_weights
+    t0: NonNegative = 15.0
+    cooling: Annotated[float, Interval(Real, 0, 1, closed="right")] = 0.9
+    levels: Count = 81
+    effort: Positive = 1.0
+    max_tries: Count | None = 2000
+    answer: Literal["best", "final"] = "best"
+    by_weights: bool = False
 
     def shortened(self, share: float) -> Annealing:
         # Keep the schedule and try less at each level.

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from numbers import Integral, Real
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from fewer.contracts import Objective, Search, SearchSpace
+from fewer.contracts.declaring import Count, parameters
 from fewer.contracts.trace import Step, size_of
 from fewer.problem import BoolArray, FloatArray, IntArray
+from fewer.search._sequential import MinGain, first_state
 
 
+@parameters
 class BestFirst(Search):
     """Always expand the most promising subset that was not expanded yet, wherever it lies.
 
@@ -55,32 +56,18 @@ class BestFirst(Search):
     """
 
     command_name = "best-first"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "patience": [Interval(Integral, 1, None, closed="left")],
-        "compound": ["boolean"],
-        "min_gain": [Interval(Real, None, None, closed="neither")],
-        "direction": [StrOptions({"forward", "backward"})],
-    }
 
-    def __init__(
-        self,
-        patience: int = 5,
-        compound: bool = True,
-        min_gain: float = 0.0,
-        direction: Literal["forward", "backward"] = "forward",
-    ) -> None:
-        self.patience = patience
-        self.compound = compound
-        self.min_gain = min_gain
-        self.direction = direction
+    patience: Count = 5
+    compound: bool = True
+    min_gain: MinGain = 0.0
+    direction: Literal["forward", "backward"] = "forward"
 
     def steps(
         self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, state: dict[str, Any]
     ) -> Iterator[Step]:
         # Expand one subset after the other.
         if not state:
-            start = space.empty() if self.direction == "forward" else space.full()
-            start = start if space.start is None else space.start.astype(bool)
+            start = first_state(space, self.direction == "forward")
             score = float(scorer.score(start[None])[0])
             state.update(
                 masks=start[None], scores=np.array([score]), expanded=np.zeros(1, dtype=bool),

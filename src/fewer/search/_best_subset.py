@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
 from fewer.contracts import Objective, Search, SearchSpace
-from fewer.contracts.trace import Step, is_better
+from fewer.contracts.declaring import Count, parameters
+from fewer.contracts.trace import Step
 from fewer.kernels.leaps import leap, open_node
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
+from fewer.search._sequential import keep_best
 from fewer.statistics.encoding import scaled_inputs
 
 CHUNK = 20_000
@@ -26,6 +28,7 @@ PATIENCE = 10
 MOST_SPLICED = 5
 
 
+@parameters
 class BestSubset(Search):
     """Find the linear fit of least residual sum of squares of each size; the criterion's score picks the size.
 
@@ -72,15 +75,10 @@ class BestSubset(Search):
     """
 
     command_name = "best-subset"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "exact_up_to": [Interval(Integral, 0, 200, closed="both")],
-        "max_nodes": [Interval(Integral, 1, None, closed="left"), None],
-    }
     needs: ClassVar[frozenset[str]] = frozenset({"least_squares"})
 
-    def __init__(self, exact_up_to: int = 50, max_nodes: int | None = 5_000_000) -> None:
-        self.exact_up_to = exact_up_to
-        self.max_nodes = max_nodes
+    exact_up_to: Annotated[int, Interval(Integral, 0, 200, closed="both")] = 50
+    max_nodes: Count | None = 5_000_000
 
     def steps(
         self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, state: dict[str, Any]
@@ -147,11 +145,7 @@ class BestSubset(Search):
             state["size"] += 1
             mask, total = spliced(equations, state["mask"], state["size"])
             score = float(scorer.score(mask[None])[0])
-            better = space.allows(mask) and (
-                not space.allows(state["best"]) or is_better(score, mask, state["best_score"], state["best"])
-            )
-            if better:
-                state.update(best=mask, best_score=score)
+            better = keep_best(mask, score, state, space)
             state.update(mask=mask, stale=0 if better else state["stale"] + 1)
             state["sums"] = [*state["sums"], total / equations.total]
             yield Step(mask, score, state["best"], state["best_score"])

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval
 
 from fewer.contracts import Objective, Search, SearchSpace
+from fewer.contracts.declaring import parameters
 from fewer.contracts.trace import Step
+from fewer.search._sequential import MinGain
 
 
+@parameters
 class DIET(Search):
     """All weights start in the middle; the best move of one weight to the next level is made while it helps.
 
@@ -43,13 +44,9 @@ class DIET(Search):
     """
 
     command_name = "diet"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "min_gain": [Interval(Real, None, None, closed="neither")],
-    }
     supports_weights: ClassVar[bool] = True
 
-    def __init__(self, min_gain: float = 0.0) -> None:
-        self.min_gain = min_gain
+    min_gain: MinGain = 0.0
 
     def steps(
         self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, state: dict[str, Any]

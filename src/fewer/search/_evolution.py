@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 
 from fewer.contracts import Objective, Search, SearchSpace
+from fewer.contracts.declaring import Count, NonNegative, Share, parameters
 from fewer.contracts.trace import Step, best_first, is_better, size_of
 from fewer.problem import FloatArray, IntArray
 
@@ -40,6 +41,7 @@ def repair(states: NDArray[Any], space: SearchSpace, rng: np.random.Generator) -
     return states
 
 
+@parameters
 class Genetic(Search):
     """A population of subsets that recombine and mutate, the better ones more often.
 
@@ -84,38 +86,17 @@ class Genetic(Search):
     """
 
     command_name = "genetic"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "population": [Interval(Integral, 2, None, closed="left")],
-        "generations": [Interval(Integral, 1, None, closed="left")],
-        "crossover": [StrOptions({"two-point", "one-point"})],
-        "mutation": [Interval(Real, 0, 1, closed="both"), StrOptions({"auto"})],
-        "selection": [StrOptions({"best", "roulette"})],
-        "elitism": [Interval(Real, 0, 1, closed="left")],
-        "patience": [Interval(Integral, 1, None, closed="left"), None],
-        "answer": [StrOptions({"best", "final"})],
-    }
     stochastic: ClassVar[bool] = True
     supports_weights: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        population: int = 50,
-        generations: int = 120,
-        crossover: Literal["two-point", "one-point"] = "two-point",
-        mutation: float | Literal["auto"] = "auto",
-        selection: Literal["best", "roulette"] = "best",
-        elitism: float = 0.05,
-        patience: int | None = None,
-        answer: Literal["best", "final"] = "best",
-    ) -> None:
-        self.population = population
-        self.generations = generations
-        self.crossover = crossover
-        self.mutation = mutation
-        self.selection = selection
-        self.elitism = elitism
-        self.patience = patience
-        self.answer = answer
+    population: Annotated[int, Interval(Integral, 2, None, closed="left")] = 50
+    generations: Count = 120
+    crossover: Literal["two-point", "one-point"] = "two-point"
+    mutation: Share | Literal["auto"] = "auto"
+    selection: Literal["best", "roulette"] = "best"
+    elitism: Annotated[float, Interval(Real, 0, 1, closed="left")] = 0.05
+    patience: Count | None = None
+    answer: Literal["best", "final"] = "best"
 
     def shortened(self, share: float) -> Genetic:
         # Stop after a share of the generations.
@@ -219,6 +200,7 @@ def roulette(scores: FloatArray) -> FloatArray:
     return share / total if total > 0 else np.full(len(scores), 1.0 / len(scores))
 
 
+@parameters
 class PBIL(Search):
     """A vector of probabilities, one per unit, that moves toward the best subset of each sample.
 
@@ -259,31 +241,14 @@ class PBIL(Search):
     """
 
     command_name = "pbil"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "population": [Interval(Integral, 1, None, closed="left")],
-        "generations": [Interval(Integral, 1, None, closed="left")],
-        "rate": [Interval(Real, 0, 1, closed="right")],
-        "mutation": [Interval(Real, 0, 1, closed="both")],
-        "runs": [Interval(Integral, 1, None, closed="left")],
-        "penalty": [Interval(Real, 0, None, closed="left")],
-    }
     stochastic: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        population: int = 100,
-        generations: int = 200,
-        rate: float = 0.1,
-        mutation: float = 0.0,
-        runs: int = 5,
-        penalty: float = 0.0,
-    ) -> None:
-        self.population = population
-        self.generations = generations
-        self.rate = rate
-        self.mutation = mutation
-        self.runs = runs
-        self.penalty = penalty
+    population: Count = 100
+    generations: Count = 200
+    rate: Annotated[float, Interval(Real, 0, 1, closed="right")] = 0.1
+    mutation: Share = 0.0
+    runs: Count = 5
+    penalty: NonNegative = 0.0
 
     def shortened(self, share: float) -> PBIL:
         # Stop each run after a share of the generations.

@@ -9,14 +9,13 @@ import time
 from collections.abc import Iterator
 from heapq import heappop, heappush
 from math import comb
-from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval
 
 from fewer.contracts import IncompatibleError, Objective, Scorer, Search, SearchSpace, Sweep, best_of
+from fewer.contracts.declaring import Count, parameters
 from fewer.contracts.trace import Step, is_better
 from fewer.problem import BoolArray, FloatArray
 
@@ -24,6 +23,7 @@ PATIENCE = 0.5  # seconds of work between two reports
 KEPT = 100  # subsets kept of each block where every subset is scored
 
 
+@parameters
 class Exhaustive(Search):
     """Score every allowed subset: exact, where time allows.
 
@@ -56,14 +56,9 @@ class Exhaustive(Search):
 
     command_name = "exhaustive"
     takes_start = False
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "max_subsets": [Interval(Integral, 1, None, closed="left"), None],
-        "top": [Interval(Integral, 1, None, closed="left"), None],
-    }
 
-    def __init__(self, max_subsets: int | None = None, top: int | None = 100) -> None:
-        self.max_subsets = max_subsets
-        self.top = top
+    max_subsets: Count | None = None
+    top: Count | None = 100
 
     def steps(
         self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, state: dict[str, Any]
@@ -185,6 +180,7 @@ REPORT_EVERY = 256  # nodes between two reports
 OUT, TAKEN, FREE = 0, 1, 2
 
 
+@parameters
 class BranchAndBound(Search):
     """The best subset of a size without looking at most of them.
 
@@ -219,12 +215,8 @@ class BranchAndBound(Search):
 
     command_name = "branch-and-bound"
     takes_start = False
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "force": ["boolean"],
-    }
 
-    def __init__(self, force: bool = False) -> None:
-        self.force = force
+    force: bool = False
 
     @property
     def needs(self) -> frozenset[str]:  # type: ignore[override]

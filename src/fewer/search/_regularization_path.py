@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from scipy.special import expit, logsumexp, softmax
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 
 from fewer.contracts import Objective, Search, SearchSpace
+from fewer.contracts.declaring import Fraction, parameters
 from fewer.contracts.trace import Step, is_better
 from fewer.kernels.path import TOLERANCE, Ever, descend, descend_singly, follow
 from fewer.problem import FloatArray, IntArray, Problem
@@ -25,6 +25,7 @@ FLATTEST = 1e-5
 """Curvatures of a row's loss below this count as this."""
 
 
+@parameters
 class RegularizationPath(Search):
     """Score the nested subsets in which features enter a penalised fit, from the strongest penalty to the weakest.
 
@@ -71,25 +72,12 @@ class RegularizationPath(Search):
     """
 
     command_name = "lasso-path"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "penalty": [StrOptions({"l1", "elastic-net"})],
-        "l1_ratio": [Interval(Real, 0, 1, closed="right")],
-        "n_alphas": [Interval(Integral, 2, None, closed="left")],
-        "eps": [Interval(Real, 0, 1, closed="neither")],
-    }
     ordered: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        penalty: Literal["l1", "elastic-net"] = "l1",
-        l1_ratio: float = 0.5,
-        n_alphas: int = 100,
-        eps: float = 1e-3,
-    ) -> None:
-        self.penalty = penalty
-        self.l1_ratio = l1_ratio
-        self.n_alphas = n_alphas
-        self.eps = eps
+    penalty: Literal["l1", "elastic-net"] = "l1"
+    l1_ratio: Annotated[float, Interval(Real, 0, 1, closed="right")] = 0.5
+    n_alphas: Annotated[int, Interval(Integral, 2, None, closed="left")] = 100
+    eps: Fraction = 1e-3
 
     def steps(
         self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, state: dict[str, Any]
@@ -139,7 +127,7 @@ def entry_order(
     alphas : array of shape (n_units,)
         The penalty at which each unit of the order entered, 0 for those that did not.
     """
-    fit = _PenalisedFit.of(problem, space, l1_ratio)
+    fit = _PenalisedFit(problem, space, l1_ratio)
     entered, sizes = np.zeros(space.n_units), np.zeros(space.n_units)
     fit.follow(fit.strongest() * np.geomspace(1.0, eps, n_alphas), entered, sizes, space.max_units)
     sizes = np.where(entered > 0, sizes, fit.pulls()[: space.n_units])
@@ -147,7 +135,6 @@ def entry_order(
     return order.astype(np.int64), entered[order]
 
 
-@dataclass(eq=False)
 class _PenalisedFit:
     """A penalised linear fit that goes from one penalty to the next.
 
@@ -157,58 +144,26 @@ class _PenalisedFit:
     than two classes by a bound of it that holds for all classes together, so that groups stay whole.
     """
 
-    inputs: FloatArray
-    targets: FloatArray
-    weights: FloatArray
-    is_squared: bool
-    starts: IntArray
-    members: IntArray
-    factors: FloatArray
-    l1_ratio: float
-    coefficients: FloatArray
-    gradient: FloatArray
-    curvatures: FloatArray
-    intercept: FloatArray
-    gram: FloatArray
-    place: IntArray
-    fitted: FloatArray
-    squares: FloatArray
-
-    @classmethod
-    def of(cls, problem: Problem, space: SearchSpace, l1_ratio: float) -> _PenalisedFit:
-        weights = problem.row_weights / problem.row_weights.sum()
-        inputs, owner = scaled_inputs(problem, weights)
+    def __init__(self, problem: Problem, space: SearchSpace, l1_ratio: float) -> None:
+        self.l1_ratio, self.is_squared = l1_ratio, problem.task == "regression"
+        self.weights = problem.row_weights / problem.row_weights.sum()
+        self.inputs, owner = scaled_inputs(problem, self.weights)
+        self.targets, self.squares = _targets(problem, self.weights), self.inputs**2
         is_plain = len(owner) == problem.n_features  # each column is one input
         groups = list(space.units) if is_plain else [np.flatnonzero(np.isin(owner, unit)) for unit in space.units]
         groups += [np.flatnonzero(owner == column) for column in np.flatnonzero(space.base)]
         lengths = np.fromiter(map(len, groups), np.int64, len(groups))
-        factors = np.sqrt(lengths)
-        factors[space.n_units :] = 0.0
-        targets = _targets(problem, weights)
-        members = np.concatenate([*groups, np.empty(0, dtype=np.int64)])
-        n_inputs, n_outputs = inputs.shape[1], targets.shape[1]
-        fit = cls(
-            inputs=inputs,
-            targets=targets,
-            weights=weights,
-            is_squared=problem.task == "regression",
-            starts=np.append(0, np.cumsum(lengths)),
-            members=members.astype(np.int64),
-            factors=factors,
-            l1_ratio=l1_ratio,
-            coefficients=np.zeros((n_inputs, n_outputs)),
-            gradient=np.zeros((n_inputs, n_outputs)),
-            curvatures=np.empty(len(groups)),
-            intercept=np.zeros(n_outputs),
-            gram=np.empty((0, n_inputs)),
-            place=np.full(n_inputs, -1, dtype=np.int64),
-            fitted=np.zeros(targets.shape),
-            squares=inputs**2,
-        )
-        fit._model(weights, weights[:, None] * targets)
-        if fit.is_squared and n_inputs <= min(problem.n_samples, MOST_AT_ONCE):
-            fit._learn(np.arange(n_inputs))
-        return fit
+        self.starts = np.append(0, np.cumsum(lengths))
+        self.members = np.concatenate([*groups, np.empty(0, dtype=np.int64)]).astype(np.int64)
+        self.factors = np.sqrt(lengths)
+        self.factors[space.n_units :] = 0.0
+        n_inputs, n_outputs = self.inputs.shape[1], self.targets.shape[1]
+        self.coefficients, self.intercept = np.zeros((n_inputs, n_outputs)), np.zeros(n_outputs)
+        self.fitted, self.curvatures = np.zeros(self.targets.shape), np.empty(len(groups))
+        self.place = np.full(n_inputs, -1, dtype=np.int64)
+        self._model(self.weights, self.weights[:, None] * self.targets)
+        if self.is_squared and n_inputs <= min(problem.n_samples, MOST_AT_ONCE):
+            self._learn(np.arange(n_inputs))
 
     def strongest(self) -> float:
         """Return the penalty at which no penalised unit is in yet."""

@@ -14,48 +14,66 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, cast
+from typing import Annotated, Any, ClassVar, Literal, cast
 
 import numpy as np
 from scipy import stats
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 
 from fewer.contracts import Objective, PredictiveScorer, Ranker, Resources, Search, SearchSpace
+from fewer.contracts.declaring import Count, parameters
 from fewer.contracts.trace import Step, is_better
 from fewer.problem import BoolArray, FloatArray, InputError, Problem
 
+MinGain = Annotated[float, Interval(Real, None, None, closed="neither")]
+"""By how much a move must raise the score."""
+
+
+def first_state(space: SearchSpace, adding: bool) -> BoolArray:
+    """Return where a search begins: at the given start, else with no unit if it adds them and all if it drops them."""
+    if space.start is not None:
+        return space.start.astype(bool)
+    return space.empty() if adding else space.full()
+
+
+def keep_best(mask: BoolArray, score: float, state: dict[str, Any], space: SearchSpace) -> bool:
+    """Keep a subset of an allowed size if it is the best so far; say whether it is."""
+    better = space.allows(mask) and (
+        not space.allows(state["best"]) or is_better(score, mask, state["best_score"], state["best"])
+    )
+    if better:
+        state.update(best=mask, best_score=score)
+    return bool(better)
+
 
 class _Sequential(Search):
-    """Greedy moves in one direction; subclasses say which moves there are and which gain is enough."""
+    """Greedy moves in one direction: units are added, or dropped."""
 
     ordered: ClassVar[bool] = True
-
-    def __init__(self, min_gain: float | None = 0.0) -> None:
-        self.min_gain = min_gain
+    adding: ClassVar[bool] = True
+    min_gain: float | None
 
     def steps(
         self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, state: dict[str, Any]
     ) -> Iterator[Step]:
         # Move to the best neighbor until none is good enough or the size limit is met.
         if not state:
-            mask = self._begin(space) if space.start is None else space.start.astype(bool)
+            mask = first_state(space, self.adding)
             score = float(scorer.score(mask[None])[0])
             state.update(mask=mask, score=score, best=mask, best_score=score, order=[])
             yield Step(mask, score, mask, score)
         while True:
             mask, score = state["mask"], state["score"]
-            units = self._moves(mask)
-            if not len(units) or not self._may_move(mask, space):
+            units, size = np.flatnonzero(mask != self.adding), int(mask.sum())
+            if not len(units) or (size >= space.max_units if self.adding else size <= space.min_units):
                 return
             choice, found = scorer.best_flip(mask, units)
             # A subset that could not be scored is no place to stay.
-            must_go_on = score == -np.inf or self._must_go_on(mask, space)
-            if self.min_gain is not None and not must_go_on:
-                gain = round(found - score, 11)
-                if not self._is_enough(gain):
-                    return
+            must_go_on = score == -np.inf or (size < space.min_units if self.adding else size > space.max_units)
+            if not must_go_on and not self._is_enough(round(found - score, 11)):
+                return
             before, mask = mask, mask.copy()
-            mask[units[choice]] = ~mask[units[choice]]
+            mask[units[choice]] = self.adding
             if not must_go_on and not self._is_shown(scorer, before, mask, len(units)):
                 return
             score = found
@@ -68,26 +86,16 @@ class _Sequential(Search):
             state.update(mask=mask, score=score, order=[*state["order"], int(units[choice])])
             yield Step(mask, score, state["best"], state["best_score"])
 
-    def _begin(self, space: SearchSpace) -> Any:
-        raise NotImplementedError
-
-    def _moves(self, mask: Any) -> Any:
-        raise NotImplementedError
-
-    def _may_move(self, mask: Any, space: SearchSpace) -> bool:
-        raise NotImplementedError
-
-    def _must_go_on(self, mask: Any, space: SearchSpace) -> bool:
-        raise NotImplementedError
-
     def _is_enough(self, gain: float) -> bool:
-        raise NotImplementedError
+        """Say whether a gain is worth a unit; one that is dropped need not gain anything."""
+        return self.min_gain is None or gain > self.min_gain or (gain == self.min_gain and not self.adding)
 
     def _is_shown(self, scorer: Objective, before: Any, after: Any, n_tried: int) -> bool:
         """Say whether the best of so many moves is to be believed."""
         return True
 
 
+@parameters
 class Forward(_Sequential):
     """Forward selection: add the unit that helps most, as long as it helps enough.
 
@@ -115,26 +123,11 @@ class Forward(_Sequential):
     """
 
     command_name = "forward"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "min_gain": [Interval(Real, None, None, closed="neither"), None],
-    }
 
-    def _begin(self, space: SearchSpace) -> Any:
-        return space.empty()
-
-    def _moves(self, mask: Any) -> Any:
-        return np.flatnonzero(~mask)
-
-    def _may_move(self, mask: Any, space: SearchSpace) -> bool:
-        return int(mask.sum()) < space.max_units
-
-    def _must_go_on(self, mask: Any, space: SearchSpace) -> bool:
-        return int(mask.sum()) < space.min_units
-
-    def _is_enough(self, gain: float) -> bool:
-        return self.min_gain is None or gain > self.min_gain
+    min_gain: MinGain | None = 0.0
 
 
+@parameters
 class Backward(_Sequential):
     """Backward elimination: drop the least useful unit while little is lost.
 
@@ -162,26 +155,12 @@ class Backward(_Sequential):
     """
 
     command_name = "backward"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "min_gain": [Interval(Real, None, None, closed="neither"), None],
-    }
+    adding: ClassVar[bool] = False
 
-    def _begin(self, space: SearchSpace) -> Any:
-        return space.full()
-
-    def _moves(self, mask: Any) -> Any:
-        return np.flatnonzero(mask)
-
-    def _may_move(self, mask: Any, space: SearchSpace) -> bool:
-        return int(mask.sum()) > space.min_units
-
-    def _must_go_on(self, mask: Any, space: SearchSpace) -> bool:
-        return int(mask.sum()) > space.max_units
-
-    def _is_enough(self, gain: float) -> bool:
-        return self.min_gain is None or gain >= self.min_gain
+    min_gain: MinGain | None = 0.0
 
 
+@parameters
 class InOrder(Search):
     """Take features in the order of a ranking, and keep each one that raises the score of those kept before it.
 
@@ -212,11 +191,9 @@ class InOrder(Search):
     """
 
     command_name = "in-order"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"ranker": [HasMethods("rank")]}
     ordered: ClassVar[bool] = True
 
-    def __init__(self, ranker: Ranker) -> None:
-        self.ranker = ranker
+    ranker: Ranker
 
     def steps(
         self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, state: dict[str, Any]
@@ -239,6 +216,7 @@ class InOrder(Search):
             yield Step(state["mask"], state["score"], state["mask"], state["score"])
 
 
+@parameters
 class PlusLTakeAwayR(Search):
     """Add the best units l times, take the worst away r times, and so on.
 
@@ -267,15 +245,10 @@ class PlusLTakeAwayR(Search):
     """
 
     command_name = "plus-l-take-away-r"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "l": [Interval(Integral, 0, None, closed="left")],
-        "r": [Interval(Integral, 0, None, closed="left")],
-    }
     ordered: ClassVar[bool] = True
 
-    def __init__(self, l: int = 2, r: int = 1) -> None:  # noqa: E741 - the algorithm's own letters
-        self.l = l
-        self.r = r
+    l: Annotated[int, Interval(Integral, 0, None, closed="left")] = 2  # noqa: E741 - the algorithm's own letters
+    r: Annotated[int, Interval(Integral, 0, None, closed="left")] = 1
 
     def steps(
         self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, state: dict[str, Any]
@@ -285,7 +258,7 @@ class PlusLTakeAwayR(Search):
             raise InputError(f"l={self.l} and r={self.r}: give two different numbers.")
         climbing = self.l > self.r
         if not state:
-            mask = (space.empty() if climbing else space.full()) if space.start is None else space.start.astype(bool)
+            mask = first_state(space, climbing)
             score = float(scorer.score(mask[None])[0])
             state.update(mask=mask, score=score, best=mask, best_score=score, move=0, end_met=False)
             yield Step(mask, score, mask, score)
@@ -305,10 +278,7 @@ class PlusLTakeAwayR(Search):
         mask = state["mask"].copy()
         mask[units[choice]] = adding
         state.update(mask=mask, score=score)
-        if space.allows(mask) and (
-            not space.allows(state["best"]) or is_better(score, mask, state["best_score"], state["best"])
-        ):
-            state.update(best=mask, best_score=score)
+        keep_best(mask, score, state, space)
         return True
 
     def _is_over(self, state: dict[str, Any], space: SearchSpace, climbing: bool) -> bool:
@@ -321,6 +291,7 @@ class PlusLTakeAwayR(Search):
         return bool(space.allows(state["best"])) and (size >= space.max_units if climbing else size <= space.min_units)
 
 
+@parameters
 class Floating(Search):
     """SFFS and SBFS: after each step in the search's direction, step back for as long as that beats the record.
 
@@ -349,19 +320,11 @@ class Floating(Search):
     """
 
     command_name = "floating"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "direction": [StrOptions({"forward", "backward"})],
-        "overshoot": [Interval(Integral, 0, None, closed="left")],
-        "exhaust": [Interval(Integral, 1, None, closed="left")],
-    }
     ordered: ClassVar[bool] = True
 
-    def __init__(
-        self, direction: Literal["forward", "backward"] = "forward", overshoot: int = 3, exhaust: int = 1
-    ) -> None:
-        self.direction = direction
-        self.overshoot = overshoot
-        self.exhaust = exhaust
+    direction: Literal["forward", "backward"] = "forward"
+    overshoot: Annotated[int, Interval(Integral, 0, None, closed="left")] = 3
+    exhaust: Count = 1
 
     def steps(
         self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, state: dict[str, Any]
@@ -369,7 +332,7 @@ class Floating(Search):
         # Alternate inclusion and conditional exclusion (or the reverse).
         forward = self.direction == "forward"
         if not state:
-            mask = (space.empty() if forward else space.full()) if space.start is None else space.start.astype(bool)
+            mask = first_state(space, forward)
             score = float(scorer.score(mask[None])[0])
             records = np.full(space.n_units + 1, -np.inf)
             records[int(mask.sum())] = score
@@ -416,10 +379,7 @@ class Floating(Search):
         records, size = state["records"], int(mask.sum())
         records[size] = max(records[size], score)
         state.update(mask=mask, score=score)
-        if space.allows(mask) and (
-            not space.allows(state["best"]) or is_better(score, mask, state["best_score"], state["best"])
-        ):
-            state.update(best=mask, best_score=score)
+        keep_best(mask, score, state, space)
 
     def _is_over(self, state: dict[str, Any], space: SearchSpace, forward: bool) -> bool:
         size = int(state["mask"].sum())
@@ -445,7 +405,8 @@ def best_of_size(scorer: Objective, space: SearchSpace, size: int) -> tuple[Bool
     return best, best_score
 
 
-class SignificantForward(Forward):
+@parameters
+class SignificantForward(_Sequential):
     """Forward selection that stops where the next feature is not significantly better on the predicted rows.
 
     The criterion predicts every row without its own fold, before and after the best feature joins. For classes, the
@@ -485,15 +446,10 @@ class SignificantForward(Forward):
 
     command_name = "significant-forward"
     needs: ClassVar[frozenset[str]] = frozenset({"predictive"})
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "alpha": [Interval(Real, 0, 1, closed="right")],
-        "correction": [StrOptions({"bonferroni", "none"})],
-    }
     min_gain = 0.0
 
-    def __init__(self, alpha: float = 0.05, correction: Literal["bonferroni", "none"] = "bonferroni") -> None:
-        self.alpha = alpha
-        self.correction = correction
+    alpha: Annotated[float, Interval(Real, 0, 1, closed="right")] = 0.05
+    correction: Literal["bonferroni", "none"] = "bonferroni"
 
     def _is_shown(self, scorer: Objective, before: Any, after: Any, n_tried: int) -> bool:
         p_value = p_value_of_move(scorer, before, after)

@@ -21,6 +21,7 @@ from fewer.validate._significance import (
     wilcoxon,
 )
 from fewer.validate.splits import (
+    CV,
     CV_OBJECT,
     FixedFolds,
     Layer,
@@ -34,6 +35,7 @@ from fewer.validate.splits import (
 )
 
 __all__ = [
+    "CV",
     "CV_OBJECT",
     "Bootstrap",
     "ConfidenceInterval",

@@ -16,7 +16,7 @@ import warnings
 from collections.abc import Iterator, Sized
 from dataclasses import dataclass, replace
 from numbers import Integral
-from typing import Any
+from typing import Annotated, Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -28,6 +28,7 @@ from fewer.problem import IntArray, Problem
 
 # What `cv` may be, for `_parameter_constraints`: a number, a splitter, a list or generator of splits, or "loo".
 CV_OBJECT: list[Any] = ["cv_object", StrOptions({"loo"})]
+CV = Annotated[Any, *CV_OBJECT]
 
 # A generator of splits can be read once, but a criterion splits each time that it is bound.
 _READ: WeakKeyDictionary[Any, list[Any]] = WeakKeyDictionary()

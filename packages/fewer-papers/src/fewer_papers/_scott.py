@@ -199,7 +199,7 @@ def _wrapper(parts: Parts, scoring: str = "accuracy", overshoot: int = 1) -> dic
     """Rerun SFFS on the validation rows: the sets on the way to the chosen one."""
     both = _joined((parts.train, parts.validation))
     role = np.repeat([-1, 0], [parts.train.n_samples, parts.validation.n_samples])
-    criterion = NaiveBayes(scoring, cv=PredefinedSplit(role))  # type: ignore[arg-type]
+    criterion = NaiveBayes(scoring, cv=PredefinedSplit(role))
     trace = SubsetSelector(criterion, Floating(overshoot=overshoot), random_state=0).fit_problem(both).trace_
     best = np.flatnonzero(trace.best).tolist()
     way: list[list[int]] = []
