@@ -238,7 +238,7 @@ def sampled(scorer, masks, n_sampled, n_jobs):
     def judge(job):
         gains = np.zeros(1)
         m, r = job
-        kernels.score_listed(rows[r : r + 1], masks[m], scorer._differences.arrays(), scorer._rules, gains)
+        kernels.score_listed(rows[r : r + 1], masks[m], scorer._exact, scorer._rules, gains)
         return gains[0] > 0
 
     jobs = [(m, r) for m in range(len(masks)) for r in range(n_sampled)]

@@ -12,7 +12,7 @@ from fewer.problem import Problem
 
 def twin_distances(scorer, mask):
     """Sum the quantised terms of a mask for every pair of rows; infinity within a fold."""
-    layout, n = scorer._differences, scorer.problem.n_samples
+    layout, n = scorer._exact, scorer.problem.n_samples
     d = np.where(layout.fold[:, None] == layout.fold[None, :], np.inf, 0.0)
     for f in np.flatnonzero(mask):
         x, hole = layout.columns[f], layout.missing[f].astype(bool)

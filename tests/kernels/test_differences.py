@@ -2,25 +2,31 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from numba import njit
 
 from fewer.contracts import Resources
 from fewer.criteria import KNN
 from fewer.errors import InputError
 from fewer.kernels import distances as kernels
-from fewer.kernels.differences import CoarseRows, Differences, quantum_for
+from fewer.kernels.differences import CoarseRows, exact_rows, quantum_for
 from fewer.problem import Problem
 
 
 def layout_of(X, fold, scaling="training", kinds=None):
     problem = Problem.from_arrays(X, np.arange(len(X)) % 2, kinds=kinds)
-    return Differences.within(problem, np.asarray(fold, dtype=np.int64), scaling)
+    return exact_rows(problem, np.asarray(fold, dtype=np.int64), scaling)
 
 
 def distances(layout, mask):
     n = layout.columns.shape[1]
     out = np.empty((n, n))
-    kernels.fill_distances(0, n, np.asarray(mask, dtype=float), layout.arrays(), out)
+    kernels.fill_distances(0, n, np.asarray(mask, dtype=float), layout, out)
     return out
+
+
+@njit
+def change_column(d, i, f, old, new, exact):
+    kernels.change_column(d, i, f, old, new, exact)  # has no entry for Python
 
 
 def test_ranges_come_from_the_casebase_alone():
@@ -91,7 +97,8 @@ def test_sums_do_not_depend_on_the_path(seed):
         members = rng.choice(p, 2, replace=False)
         new[members] = rng.integers(0, 5, 2) / 4.0
         for i in range(n):
-            kernels.change_row(running[i], i, members, mask, new, layout.arrays())
+            for f in members:
+                change_column(running[i], i, f, mask[f], new[f], layout)
         mask = new
     np.testing.assert_array_equal(running, distances(layout, mask))
     one_by_one = distances(layout, np.zeros(p))
@@ -133,19 +140,20 @@ def test_coarse_distances_stay_within_their_error(seed, scaling):
     coarse = CoarseRows.of(layout, codes, 2)
     mask = rng.integers(0, 5, p) / 4.0
     unit = coarse.unit_for(float(coarse.largest.sum()))
-    columns, kinds_32, factor, gap, clip, fold, starts, _ = coarse.arrays(unit)
-    assert starts.tolist() == [0, int((codes == 0).sum()), n]
+    rows = coarse.arrays(unit)
+    assert rows.starts.tolist() == [0, int((codes == 0).sum()), n]
     exact, part = distances(layout, mask)[np.ix_(coarse.order, coarse.order)], np.empty(n, np.int32)
     rough, steep = coarse.errors(unit)[mask > 0].sum(axis=0)
     used = np.count_nonzero(mask)
     for i in range(n):
         d = np.empty(n, np.int32)
-        kernels.coarse_start(d, fold[i], fold)
+        kernels.coarse_start(d, rows.fold[i], rows.fold)
         for f in np.flatnonzero(mask):
-            w, k = np.float32(mask[f]), fold[i]
-            kernels.coarse_add(
-                d, part, columns[f, i], columns[f], kinds_32[f], w * factor[k, f], w * gap[k, f], w * clip
-            )
+            kernels.add_column(d, part, i, f, np.float32(mask[f]), rows)
+            with_f = d.copy()
+            kernels.add_column(d, part, i, f, np.float32(0.75), rows)
+            kernels.add_column(d, part, i, f, np.float32(-0.75), rows)
+            np.testing.assert_array_equal(d, with_f)  # what is taken off again leaves nothing
         usable = exact[i] < kernels.FAR
         assert ((d >= kernels.FAR_32) == ~usable).all()
         near, true = d[usable].astype(float), exact[i][usable] / unit

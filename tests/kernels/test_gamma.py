@@ -43,7 +43,8 @@ def test_select_gives_the_smallest_in_order_and_all_ties_of_the_last(data):
 def exact_of(columns):
     p, n = columns.shape
     nothing, fold = np.zeros((p, n), np.uint8), np.zeros(n, np.int64)
-    return Exact(columns, nothing, np.zeros(p, np.uint8), np.ones((1, p)), np.zeros((1, p)), fold, 2.0**-30)
+    none = np.zeros(p, np.uint8)
+    return Exact(columns, nothing, none, none, np.ones((1, p)), np.zeros((1, p)), fold, 2.0**-30)
 
 
 @settings(deadline=None, max_examples=20)

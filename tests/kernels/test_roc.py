@@ -82,7 +82,7 @@ def test_cells_give_what_rows_give(seed, price, sign):
     np.testing.assert_array_equal(values, np.unique(base)[::-1])
     scores = np.stack([base + s * tables[start[0, f] + codes[f], 0] for f, s in zip(features, signs, strict=True)])
     by_rows = kernels.outside_points(scores, positive, prices, *fence)
-    columns = Columns(codes, tables, start, np.array([0, n]))
+    columns = Columns(codes, tables, start, np.array([0, n]), np.zeros((n, 1), dtype=np.int64))
     by_cells = kernels.outside_one_more(
         kernels.Groups(order, ends, values), features, signs, levels, columns, positive, prices, *fence
     )

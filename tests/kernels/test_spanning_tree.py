@@ -13,7 +13,7 @@ from fewer.problem import Problem
 def test_the_tree_is_as_short_as_scipys(columns):
     X = np.random.default_rng(0).normal(size=(30, 3))
     problem = Problem.from_arrays(X, np.arange(30) % 2)
-    table = BoundaryShare().bind(problem, np.random.default_rng(0), Resources())._layout
+    table = BoundaryShare().bind(problem, np.random.default_rng(0), Resources())._exact
     weights = np.isin(np.arange(3), columns).astype(float)
     parent = spanning_tree(table, weights, np.arange(30))
     scaled = ((X - X.min(axis=0)) / np.ptp(X, axis=0))[:, columns]

@@ -56,4 +56,4 @@ def test_the_training_layer_serves_a_criterion():
     problem = make_problem(n_rows=60)
     layer = next(LayeredFolds(3, 3, 4).split(problem, np.random.default_rng(0)))
     scorer = KNN(cv=layer.cv).bind(problem.take(layer.train), np.random.default_rng(0), Resources())
-    assert np.array_equal(scorer._differences.fold, layer.folds)
+    assert np.array_equal(scorer._exact.fold, layer.folds)

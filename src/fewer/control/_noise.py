@@ -9,36 +9,29 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 from numbers import Real
-from typing import Any, ClassVar, Literal, cast
+from typing import Annotated, Any, ClassVar, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
-from fewer.contracts import (
-    Control,
-    Criterion,
-    Masks,
-    PredictiveScorer,
-    Resources,
-    Run,
-    Scorer,
-)
+from fewer.contracts import Control, Criterion, Masks, PredictiveScorer, Resources, Run, Scorer
+from fewer.contracts.declaring import NonNegative, Share, parameters
 from fewer.contracts.trace import Trace
 from fewer.control._one_standard_error import JudgedFolds, Record, loss_curve, search_all, squared_loss
 from fewer.criteria import KNN
 from fewer.criteria._knn import KNNScorer
+from fewer.kernels.differences import unit_columns
 from fewer.kernels.distances import CLIPPED, NOMINAL, PLAIN
-from fewer.kernels.noise import POOL_BITS, score_noisy
-from fewer.kernels.noise import NoisyRows as LaidOut
+from fewer.kernels.noise import POOL_BITS, NoisyRows, score_noisy
 from fewer.problem import FloatArray, InputError, Problem, Task
 from fewer.validate import Split
-from fewer.validate.splits import CV_OBJECT, count_splits
+from fewer.validate.splits import CV, count_splits
 
 TABLE_SIZE = 4096
 
 
+@parameters
 class Noise(Control):
     """Score every subset with fresh noise added; a score that depends on a few rows does not survive.
 
@@ -73,24 +66,11 @@ class Noise(Control):
     """
 
     command_name = "noise"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "sd": [Interval(Real, 0, None, closed="left")],
-        "probability": [Interval(Real, 0, 1, closed="both")],
-        "shape": [StrOptions({"normal", "uniform"})],
-        "control": [HasMethods("run"), None],
-    }
 
-    def __init__(
-        self,
-        sd: float = 0.25,
-        probability: float = 0.8,
-        shape: Literal["normal", "uniform"] = "normal",
-        control: Control | None = None,
-    ) -> None:
-        self.sd = sd
-        self.probability = probability
-        self.shape = shape
-        self.control = control
+    sd: NonNegative = 0.25
+    probability: Share = 0.8
+    shape: Literal["normal", "uniform"] = "normal"
+    control: Control | None = None
 
     def run(self, run: Run) -> Trace:
         # Search with a criterion that adds noise.
@@ -166,17 +146,12 @@ class NoisyNeighbors(_Clean):
 
     def __init__(self, clean: KNNScorer, table: FloatArray, seed: int) -> None:
         self.clean, self._seed = clean, seed
-        exact = clean._differences
-        missing, nominal = exact.missing.astype(bool), exact.nominal.astype(bool)
-        low = np.where(missing, np.inf, exact.columns).min(axis=1)
-        high = np.where(missing, -np.inf, exact.columns).max(axis=1)
-        varies = ~nominal & (high > low)
-        low, span = np.where(varies, low, 0.0), np.where(varies, high - low, 1.0)
-        columns = np.where(missing, np.nan, (exact.columns - low[:, None]) / span[:, None])
+        exact = clean._exact
+        columns, span = unit_columns(exact)
         self._pool = noise_pool(table, clean.problem.n_samples, seed)
-        self._rows = LaidOut(
+        self._rows = NoisyRows(
             columns.astype(np.float32),
-            np.where(nominal, NOMINAL, np.where(missing.any(axis=1), CLIPPED, PLAIN)).astype(np.uint8),
+            np.where(exact.nominal, NOMINAL, np.where(exact.holes, CLIPPED, PLAIN)).astype(np.uint8),
             (np.sqrt(exact.scale) * span).astype(np.float32),
             exact.scale.astype(np.float32),
             exact.gap.astype(np.float32),
@@ -223,6 +198,7 @@ def _seed_of(mask: FloatArray, seed: int) -> int:
     return int.from_bytes(digest.digest(), "little")
 
 
+@parameters
 class ChosenNoise(JudgedFolds):
     """Search with several levels of noise without each fold; take the level whose subsets predict the folds best.
 
@@ -269,27 +245,12 @@ class ChosenNoise(JudgedFolds):
     needs: ClassVar[frozenset[str]] = frozenset({"predictive"})
 
     command_name = "chosen-noise"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "levels": [list, tuple],
-        "cv": CV_OBJECT,
-        "probability": [Interval(Real, 0, 1, closed="both")],
-        "shape": [StrOptions({"normal", "uniform"})],
-        "control": [HasMethods("run"), None],
-    }
 
-    def __init__(
-        self,
-        levels: Sequence[float] = (0.0, 0.05, 0.1, 0.25, 0.5),
-        cv: Any = 5,
-        probability: float = 0.8,
-        shape: Literal["normal", "uniform"] = "normal",
-        control: Control | None = None,
-    ) -> None:
-        self.levels = levels
-        self.cv = cv
-        self.probability = probability
-        self.shape = shape
-        self.control = control
+    levels: Annotated[Sequence[float], list, tuple] = (0.0, 0.05, 0.1, 0.25, 0.5)
+    cv: CV = 5
+    probability: Share = 0.8
+    shape: Literal["normal", "uniform"] = "normal"
+    control: Control | None = None
 
     def run(self, run: Run) -> Trace:
         # Refuse levels that cannot be before anything runs.

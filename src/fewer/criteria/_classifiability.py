@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from fewer.contracts import ROWS, Criterion, Masks, Resources, Scorer
+from fewer.contracts.declaring import NonNegative, Positive, parameters
 from fewer.criteria._exact_device import CAPACITIES, MOST_CLASSES, ExactDevice
 from fewer.io import to_problem
 from fewer.kernels import classifiability as kernels
+from fewer.kernels.bundles import Flips, Units
 from fewer.kernels.device import deal, on_devices, tell
-from fewer.kernels.differences import Differences
+from fewer.kernels.differences import exact_rows
+from fewer.kernels.neighbors import changes_of
 from fewer.parallel import in_threads
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem
 
@@ -24,6 +25,7 @@ ROW_BLOCK = 128
 BYTES_A_ROW = 64  # of one candidate: counts, agreement, and their copies
 
 
+@parameters
 class Classifiability(Criterion):
     """Smoothness of the label surface: do rows that lie near each other carry the same label?
 
@@ -84,38 +86,17 @@ class Classifiability(Criterion):
 
     command_name = "classifiability"
     takes: ClassVar[frozenset[str]] = ROWS
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "factor": [Interval(Real, 0, None, closed="neither")],
-        "typical": [StrOptions({"rms", "mean"})],
-        "radius": [Interval(Real, 0, None, closed="left"), None],
-        "weighting": [StrOptions({"size", "uniform"})],
-        "include_self": ["boolean"],
-        "estimate": [StrOptions({"hard", "soft"})],
-        "coding": [StrOptions({"kinds", "integer"})],
-        "missing": [StrOptions({"keep", "drop"})],
-    }
     supports_weights: ClassVar[bool] = True
     supports_device: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        factor: float = 3.0,
-        typical: Literal["rms", "mean"] = "rms",
-        radius: float | None = None,
-        weighting: Literal["size", "uniform"] = "size",
-        include_self: bool = True,
-        estimate: Literal["hard", "soft"] = "hard",
-        coding: Literal["kinds", "integer"] = "kinds",
-        missing: Literal["keep", "drop"] = "keep",
-    ) -> None:
-        self.factor = factor
-        self.typical = typical
-        self.radius = radius
-        self.weighting = weighting
-        self.include_self = include_self
-        self.estimate = estimate
-        self.coding = coding
-        self.missing = missing
+    factor: Positive = 3.0
+    typical: Literal["rms", "mean"] = "rms"
+    radius: NonNegative | None = None
+    weighting: Literal["size", "uniform"] = "size"
+    include_self: bool = True
+    estimate: Literal["hard", "soft"] = "hard"
+    coding: Literal["kinds", "integer"] = "kinds"
+    missing: Literal["keep", "drop"] = "keep"
 
     def bind(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> ClassifiabilityScorer:
         if self.coding == "integer":
@@ -137,9 +118,7 @@ class ClassifiabilityScorer(Scorer):
         self._criterion = criterion
         self._resources = resources
         n = problem.n_samples
-        self._differences = Differences.within(problem, np.zeros(n, dtype=np.int64), "global")
-        missing = self._differences.missing.any(axis=1)
-        self._plain = np.where(missing, 2, np.where(problem.nominal, 1, 0)).astype(np.int64)
+        self._exact = exact_rows(problem, np.zeros(n, dtype=np.int64), "global")
         self._row_weights = problem.row_weights.astype(np.float64)
         soft = criterion.estimate == "soft"
         if problem.task == "classification":
@@ -159,7 +138,7 @@ class ClassifiabilityScorer(Scorer):
         if self._resources.device != "cpu" and self.problem.n_classes > MOST_CLASSES:
             tell("Classifiability", f"{self.problem.n_classes} classes are more than {MOST_CLASSES}")
             return []
-        exact, everyone = self._differences.arrays(), np.arange(self.problem.n_samples)
+        exact, everyone = self._exact, np.arange(self.problem.n_samples)
         return on_devices(self._resources.device, lambda device: ExactDevice(device, exact, everyone))
 
     def score(self, masks: Masks) -> FloatArray:
@@ -221,13 +200,14 @@ class ClassifiabilityScorer(Scorer):
         """Return neighborhood sizes and agreement (m, n) and the squared radius (m,) of the candidates."""
         n, m = self.problem.n_samples, changes.n_candidates
         pivot = self._pivot(weights)
-        order = np.arange(n) if pivot < 0 else np.argsort(self._differences.columns[pivot], kind="stable")
+        order = np.arange(n) if pivot < 0 else np.argsort(self._exact.columns[pivot], kind="stable")
         back = np.argsort(order, kind="stable")
         used, place = np.unique(np.concatenate([np.flatnonzero(weights), changes.extra]), return_inverse=True)
-        layout = self._differences
-        table = kernels.LabelledTable(
-            np.ascontiguousarray(layout.columns[used][:, order]), np.ascontiguousarray(layout.missing[used][:, order]),
-            self._plain[used], layout.nominal[used], layout.scale[0, used], layout.gap[0, used], layout.quantum,
+        exact = self._exact
+        exact = exact._replace(
+            columns=np.ascontiguousarray(exact.columns[used][:, order]),
+            missing=np.ascontiguousarray(exact.missing[used][:, order]),
+            nominal=exact.nominal[used], holes=exact.holes[used], scale=exact.scale[:, used], gap=exact.gap[:, used],
         )  # fmt: skip
         candidates = kernels.Candidates(
             weights[used], int(np.searchsorted(used, pivot)) if pivot >= 0 else -1,
@@ -235,13 +215,13 @@ class ClassifiabilityScorer(Scorer):
         )  # fmt: skip
         sizes, agreeing = np.empty((m, n)), np.empty((m, n))
         if self._criterion.radius is None:
-            self._in_blocks(n_jobs, kernels.nearest, table, candidates, self._groups_in(order), sizes)
+            self._in_blocks(n_jobs, kernels.nearest, exact, candidates, self._groups_in(order), sizes)
             squares = self._typical_square(np.take(sizes, back, axis=1)) * self._criterion.factor**2
         else:
             squares = np.full(m, float(self._criterion.radius) ** 2)
         limits = self._limits(squares, np.count_nonzero(weights) + changes.growth)
         targets = self._targets(order)
-        self._in_blocks(n_jobs, kernels.neighborhoods, table, candidates, limits, targets, sizes, agreeing)
+        self._in_blocks(n_jobs, kernels.neighborhoods, exact, candidates, limits, targets, sizes, agreeing)
         return np.take(sizes, back, axis=1), np.take(agreeing, back, axis=1), squares
 
     def _limits(self, squares: FloatArray, n_columns: NDArray[Any]) -> FloatArray:
@@ -251,7 +231,7 @@ class ClassifiabilityScorer(Scorer):
         seem so many quanta a feature beyond it.
         """
         quanta = 1.0 if self._criterion.radius is not None else (1.0 + self._criterion.factor**2) / 2.0
-        hair = self._differences.quantum * quanta * n_columns
+        hair = self._exact.quantum * quanta * n_columns
         return np.asarray(squares + np.where(squares > 0, hair + 1e-12 * squares, 0.0))
 
     def _targets(self, order: IntArray) -> kernels.SurfaceTargets:
@@ -314,8 +294,9 @@ class ClassifiabilityScorer(Scorer):
         return int(np.argmax(reach)) if reach.max(initial=0.0) > 0 else -1
 
     def _spread_of_columns(self) -> FloatArray:
-        layout = self._differences
-        return np.where(self._plain == 0, layout.columns.var(axis=1) * layout.scale[0], 0.0)
+        exact = self._exact
+        plain = (exact.nominal == 0) & (exact.holes == 0)
+        return np.where(plain, exact.columns.var(axis=1) * exact.scale[0], 0.0)
 
     def _in_blocks(self, n_jobs: int | None, kernel: Any, *arguments: Any) -> None:
         """Run a kernel on blocks of rows in threads; each block writes its own rows."""
@@ -343,17 +324,9 @@ class _Changes:
     @classmethod
     def of(cls, weights: FloatArray, units: Sequence[IntArray], values: Sequence[float]) -> _Changes:
         """One candidate for each unit: its columns leave with the weight that they have and enter with the new."""
-        extra: list[int] = []
-        change: list[float] = []
-        offsets = [0]
-        for unit, value in zip(units, values, strict=True):
-            for column in unit.tolist():
-                for weight in (-weights[column], value):
-                    if weight:
-                        extra.append(column)
-                        change.append(weight)
-            offsets.append(len(extra))
-        return cls(np.array(extra, dtype=np.int64), np.array(offsets, dtype=np.int64), np.array(change))
+        flips = Flips(weights, np.empty(0, dtype=np.int64), Units.of(units), np.asarray(values, dtype=np.float64))
+        extra, change, bounds = changes_of(flips)
+        return cls(extra, bounds[1:], change)
 
     @property
     def growth(self) -> IntArray:

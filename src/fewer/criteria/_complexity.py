@@ -22,19 +22,19 @@ Cover and P. Hart (IEEE Transactions on Information Theory 13, 1967) enclose the
 from __future__ import annotations
 
 from itertools import combinations
-from numbers import Real
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import linprog
 from sklearn.neighbors import NearestNeighbors
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods
 
 from fewer.contracts import ROWS, Criterion, Masks, Resources, Scorer
+from fewer.contracts.declaring import Share, parameters
 from fewer.io import to_problem
-from fewer.kernels.classifiability import LabelledTable, spanning_tree
-from fewer.kernels.differences import Differences
+from fewer.kernels.classifiability import spanning_tree
+from fewer.kernels.differences import exact_rows
 from fewer.models import MDLPDiscretizer
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem, Task
 from fewer.statistics.encoding import scaled_inputs
@@ -42,6 +42,7 @@ from fewer.statistics.encoding import scaled_inputs
 MEASURES = ("mahalanobis", "bhattacharyya", "scatter")
 
 
+@parameters
 class Separability(Criterion):
     """How far apart the classes are, taken as normal distributions. It never falls when a feature is added.
 
@@ -76,20 +77,11 @@ class Separability(Criterion):
     command_name = "separability"
     takes: ClassVar[frozenset[str]] = ROWS
     weights_repeat_rows: ClassVar[bool] = True
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "measure": [StrOptions({"mahalanobis", "bhattacharyya", "scatter"})],
-        "shrinkage": [Interval(Real, 0, 1, closed="both")],
-    }
     monotone: ClassVar[bool] = True
     tasks: ClassVar[tuple[Task, ...]] = ("classification",)
 
-    def __init__(
-        self,
-        measure: Literal["mahalanobis", "bhattacharyya", "scatter"] = "mahalanobis",
-        shrinkage: float = 1e-3,
-    ) -> None:
-        self.measure = measure
-        self.shrinkage = shrinkage
+    measure: Literal["mahalanobis", "bhattacharyya", "scatter"] = "mahalanobis"
+    shrinkage: Share = 1e-3
 
     def bind(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> SeparabilityScorer:
         return SeparabilityScorer(problem, self.measure, self.shrinkage)
@@ -330,17 +322,13 @@ class _LargestOf(Scorer):
 class _BoundaryScorer(Scorer):
     def __init__(self, problem: Problem) -> None:
         self._y, self._groups = problem.y, problem.row_groups
-        layout = Differences.within(problem, np.zeros(problem.n_samples, dtype=np.int64), "global")
-        plain = np.where(layout.missing.any(axis=1), 2, np.where(problem.nominal, 1, 0)).astype(np.int64)
-        self._layout = LabelledTable(
-            layout.columns, layout.missing, plain, layout.nominal, layout.scale[0], layout.gap[0], layout.quantum,
-        )  # fmt: skip
+        self._exact = exact_rows(problem, np.zeros(problem.n_samples, dtype=np.int64), "global")
 
     def score(self, masks: Masks) -> FloatArray:
         return np.array([1.0 - self.share(mask) if mask.any() else 0.0 for mask in masks])
 
     def share(self, mask: Masks) -> float:
-        parent = spanning_tree(self._layout, mask.astype(np.float64), self._groups)
+        parent = spanning_tree(self._exact, mask.astype(np.float64), self._groups)
         children = np.flatnonzero(parent >= 0)
         return float(np.mean(self._y[children] != self._y[parent[children]]))
 
@@ -417,6 +405,7 @@ FEW = 10
 """Numbers of so few distinct values are levels already."""
 
 
+@parameters
 class Consistency(Criterion):
     """The share of rows that a table of the chosen features gets right: the largest class among equal rows.
 
@@ -451,10 +440,8 @@ class Consistency(Criterion):
     monotone: ClassVar[bool] = True
     supports_weights: ClassVar[bool] = True
     tasks: ClassVar[tuple[Task, ...]] = ("classification",)
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"discretizer": [HasMethods(["fit", "transform"]), None]}
 
-    def __init__(self, discretizer: Any = None) -> None:
-        self.discretizer = discretizer
+    discretizer: Annotated[Any, HasMethods(["fit", "transform"]), None] = None
 
     def bind(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Scorer:
         return _ConsistencyScorer(_levels(problem, self.discretizer), problem)

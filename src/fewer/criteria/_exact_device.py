@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from fewer.kernels.bundles import Exact, Rules
 from fewer.kernels.device import THREADS, Device
-from fewer.kernels.distances import CLIP, CLIPPED, FAR, NOMINAL, PLAIN
+from fewer.kernels.differences import kinds_of, unit_columns
+from fewer.kernels.distances import FAR
 from fewer.kernels.votes import SPARE
 from fewer.problem import FloatArray, IntArray
 
@@ -69,7 +70,7 @@ class ExactDevice:
         self.n, self.p = exact.columns.shape[1], exact.columns.shape[0]
         self._cells = np.where(exact.missing != 0, np.nan, exact.columns)
         self._shared = [
-            device.put(_kinds(exact)), device.put(exact.scale), device.put(exact.gap),
+            device.put(kinds_of(exact, unit_columns(exact)[1])), device.put(exact.scale), device.put(exact.gap),
             1.5 * 2.0**52 * exact.quantum, device.put(exact.fold.astype(np.int32)),
         ]  # fmt: skip
         self._group = device.put(group.astype(np.int32))
@@ -218,11 +219,3 @@ class ExactDevice:
                     )  # fmt: skip
                 out[low:high, :, a:b] = device.get(tallies)
         return out
-
-
-def _kinds(exact: Exact) -> NDArray[np.uint8]:
-    """Say which terms need a look at missing cells or the cut."""
-    missing = exact.missing.any(axis=1)
-    span = np.where(missing, 0.0, np.ptp(exact.columns, axis=1))
-    clipped = missing | (exact.scale.max(axis=0, initial=0.0) * span**2 >= CLIP)
-    return np.where(exact.nominal != 0, NOMINAL, np.where(clipped, CLIPPED, PLAIN)).astype(np.uint8)

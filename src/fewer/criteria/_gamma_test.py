@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from fewer.contracts import ROWS, Criterion, Masks, Resources, Scorer, SearchSpace, Sweep, best_of, gray_states
+from fewer.contracts.declaring import Count, NonNegative, parameters
 from fewer.criteria._exact_device import ExactDevice, capacity_for
 from fewer.io import to_problem
 from fewer.kernels import gamma as kernels
 from fewer.kernels.bundles import Flips, Units
 from fewer.kernels.device import deal, on_devices, tell
-from fewer.kernels.differences import Differences
+from fewer.kernels.differences import exact_rows
 from fewer.parallel import in_threads
 from fewer.problem import FloatArray, InputError, IntArray, Problem, Task
 
@@ -29,6 +28,7 @@ KEY_BITS = 61
 Z_95 = 1.959963984540054
 
 
+@parameters
 class GammaTest(Criterion):
     """Minus γ, the noise variance of the target given a subset, estimated from near neighbors.
 
@@ -75,32 +75,15 @@ class GammaTest(Criterion):
 
     command_name = "gamma-test"
     takes: ClassVar[frozenset[str]] = ROWS
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "negative": [StrOptions({"keep", "zero"})],
-        "slope_weight": [Interval(Real, 0, None, closed="left")],
-        "fit": [StrOptions({"line", "local"})],
-        "ties": [StrOptions({"share", "index"})],
-        "scaling": [StrOptions({"global", "none"})],
-    }
     supports_weights: ClassVar[bool] = True
     supports_device: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        n_neighbors: int = 30,
-        negative: Literal["keep", "zero"] = "keep",
-        slope_weight: float = 0.0,
-        fit: Literal["line", "local"] = "line",
-        ties: Literal["share", "index"] = "share",
-        scaling: Literal["global", "none"] = "global",
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.negative = negative
-        self.slope_weight = slope_weight
-        self.fit = fit
-        self.ties = ties
-        self.scaling = scaling
+    n_neighbors: Count = 30
+    negative: Literal["keep", "zero"] = "keep"
+    slope_weight: NonNegative = 0.0
+    fit: Literal["line", "local"] = "line"
+    ties: Literal["share", "index"] = "share"
+    scaling: Literal["global", "none"] = "global"
 
     def bind(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> GammaTestScorer:
         return GammaTestScorer(self, problem, resources)
@@ -132,11 +115,11 @@ class GammaTestScorer(Scorer):
         self._row_weights = problem.row_weights
         self._total = float(self._row_weights.sum())
         self._discrete = problem.task == "classification"
-        layout = Differences.within(problem, np.zeros(n, dtype=np.int64), criterion.scaling)
+        layout = exact_rows(problem, np.zeros(n, dtype=np.int64), criterion.scaling)
         shift = 1 + (n - 1).bit_length()
         # No squared difference of two of these rows exceeds 1.
         self._quantum = max(layout.quantum, 2.0 ** (problem.n_features.bit_length() + shift - KEY_BITS))
-        self._cells = layout.arrays()._replace(quantum=self._quantum)
+        self._cells = layout._replace(quantum=self._quantum)
         self._typical = layout.gap[0]
         self._group = group.astype(np.int64)
         self._values = problem.y.astype(np.float64)

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from itertools import pairwise
-from numbers import Integral
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from fewer.contracts import (
     ROWS,
@@ -25,21 +23,20 @@ from fewer.contracts import (
     Walk,
     best_of,
 )
+from fewer.contracts.declaring import Count, parameters
 from fewer.criteria._exact_device import MOST_CLASSES, MOST_KS, Asked, ExactDevice, capacity_for
 from fewer.criteria._knn_sweep import SMALLEST, TREE, NeighborDevice, Sweeper, nothing, trees_of
-from fewer.kernels import moves as tables
 from fewer.kernels import moves as walking
 from fewer.kernels import nearest
 from fewer.kernels import neighbors as kernels
-from fewer.kernels import neighbors as small
-from fewer.kernels.bundles import Flips, Moved, Rules, Units
+from fewer.kernels.bundles import Exact, Flips, Moved, Rules, Units
 from fewer.kernels.device import Device, deal, on_devices, tell
-from fewer.kernels.differences import CoarseRows, Differences, Scaling
+from fewer.kernels.differences import CoarseRows, Scaling, exact_rows
 from fewer.kernels.distances import fill_distances
 from fewer.kernels.neighbors import column_gains
 from fewer.parallel import in_threads
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem
-from fewer.validate import CV_OBJECT, assign_folds
+from fewer.validate import CV, assign_folds
 
 AUTO_NEIGHBORS = (1, 3, 5, 7, 9, 11)
 TABLE_WIDTH = 512  # columns that the tables of `coarse_masks` cover at once: they stay in the cache
@@ -57,6 +54,7 @@ TRIED = 256  # rows on which it is tried how many rows a search looks at
 WORTH_A_THREAD = 1_000_000  # distances: less than this is done before a thread has woken up
 
 
+@parameters
 class KNN(Criterion):
     """Cross-validated accuracy (or R²) of nearest neighbors.
 
@@ -98,27 +96,14 @@ class KNN(Criterion):
     command_name = "knn"
     takes: ClassVar[frozenset[str]] = ROWS - {"time"}
     depends_on: ClassVar[frozenset[str]] = frozenset({"row order"})
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_neighbors": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), tuple, list, np.ndarray],
-        "cv": CV_OBJECT,
-        "voting": [StrOptions({"neighborhood", "neighbors"})],
-        "scaling": [StrOptions({"training", "global", "none"})],
-    }
     supports_weights: ClassVar[bool] = True
     supports_device: ClassVar[bool] = True
     predictive: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        n_neighbors: int | Sequence[int] | Literal["auto"] = 1,
-        cv: Any = 10,
-        voting: Literal["neighborhood", "neighbors"] = "neighborhood",
-        scaling: Scaling = "training",
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.cv = cv
-        self.voting = voting
-        self.scaling = scaling
+    n_neighbors: Count | Literal["auto"] | Annotated[Sequence[int], tuple, list, np.ndarray] = 1
+    cv: CV = 10
+    voting: Literal["neighborhood", "neighbors"] = "neighborhood"
+    scaling: Scaling = "training"
 
     def bind(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> KNNScorer:
         fold = assign_folds(problem, self.cv, rng)
@@ -161,7 +146,7 @@ class KNNScorer(PredictiveScorer):
         self._by_rows = by_rows
         self._scaling = scaling
         self._resources = resources
-        self._differences = Differences.within(problem, fold, scaling)
+        self._exact = exact_rows(problem, fold, scaling)
         n = problem.n_samples
         weights = whole_multiples(problem.row_weights)
         classification = problem.task == "classification"
@@ -182,7 +167,7 @@ class KNNScorer(PredictiveScorer):
         self._swept: tuple[SearchSpace, Sweeper] | None = None
         self._coarse: CoarseRows | None = None
         if classification and ks[-1] == 1 and weights.min(initial=1.0) > 0:
-            self._coarse = CoarseRows.of(self._differences, problem.y, problem.n_classes)
+            self._coarse = CoarseRows.of(self._exact, problem.y, problem.n_classes)
         self._devices = self._on_devices()
         if self._devices and self._coarse is not None:
             self.sweep_limit = DEVICE_LIMIT
@@ -238,7 +223,7 @@ class KNNScorer(PredictiveScorer):
 
     def _tree_flips(self, weights: FloatArray, units: Sequence[IntArray], new: FloatArray) -> FloatArray | None:
         """Judge columns that come to a few others: (u, t). None where a tree over these does not pay."""
-        n, exact, used = self.problem.n_samples, self._differences.arrays(), np.flatnonzero(weights)
+        n, exact, used = self.problem.n_samples, self._exact, np.flatnonzero(weights)
         if self._devices or n < WORTH_A_TREE or not len(used):
             return None
         tried = np.array([unit[0] if len(unit) == 1 else -1 for unit in units])
@@ -279,7 +264,7 @@ class KNNScorer(PredictiveScorer):
 
     def _score_columns(self, columns: IntArray, weights: FloatArray) -> FloatArray:
         """Score columns by themselves, each with a weight; 0 means none."""
-        judge = partial(_judge_column, exact=self._differences.arrays(), rules=self._rules)
+        judge = partial(_judge_column, exact=self._exact, rules=self._rules)
         n_jobs = self._resources.n_jobs if len(columns) * self.problem.n_samples > WORTH_A_THREAD else 1
         gains = in_threads(judge, list(zip(columns.tolist(), weights.tolist(), strict=True)), n_jobs)
         return self._best(np.array(gains))
@@ -303,37 +288,51 @@ class KNNScorer(PredictiveScorer):
         def look(low: int, high: int) -> FloatArray:
             verdicts = np.empty((len(units), high - low), dtype=np.uint8)
             nearest.coarse_flips(low, high, flips, layout, self._by_rows, errors, verdicts)
-            order = coarse.order[low:high]
-            gains = ((verdicts == nearest.RIGHT) @ self._rules.row_weights[order])[:, None]
-            kernels.score_unsure_flips(order, verdicts, flips, self._differences.arrays(), self._rules, gains)
-            return gains
+            return self._decide_flips(coarse.order[low:high], verdicts, flips)
 
         return self._best(self._in_blocks(look, len(flips.units.members) + len(flips.used)))
 
     def _exact_gains(self, weights: FloatArray) -> FloatArray:
-        """Judge (m, p) weights by exact distances.
+        """Judge (m, p) weights by exact distances: (m, t).
 
         Subsets are changes from none at all, and so need no kernel beside that of `flips`, whose compilation takes a
         newcomer's time.
         """
-        if not np.isin(weights, (0.0, 1.0)).all():
-            return self._gains(kernels.score_masks, len(weights), weights)
-        none, units = np.zeros(weights.shape[1]), Units.of([np.flatnonzero(row) for row in weights])
-        return self._flip_gains(Flips(none, np.flatnonzero(none), units, np.ones(len(weights))))
+        if _is_mask(weights):
+            none, units = np.zeros(weights.shape[1]), Units.of([np.flatnonzero(row) for row in weights])
+            return self._flip_gains(Flips(none, np.flatnonzero(none), units, np.ones(len(weights))))
+
+        def run(low: int, high: int) -> FloatArray:
+            gains, rows = np.zeros((len(weights), len(self.ks))), np.arange(low, high)
+            for mask, own in zip(weights, gains, strict=True):
+                kernels.score_listed(rows, mask, self._exact, self._rules, own)
+            return gains
+
+        return self._in_blocks(run, len(weights))
 
     def _flip_gains(self, flips: Flips) -> FloatArray:
         """Judge masks that differ in one unit by exact distances: (u, t)."""
-        rules, n_units = self._rules, len(flips.new)
-        if rules.n_classes == 0 or len(self.ks) > 1 or self._by_rows:
-            return self._gains(kernels.score_flips, n_units, flips)
-        exact, changes, k = self._differences.arrays(), small.changes_of(flips), int(self.ks[0])
+        exact, rules, n_units = self._exact, self._rules, len(flips.new)
+        is_short, changes = rules.n_classes > 0 and len(self.ks) == 1 and not self._by_rows, kernels.changes_of(flips)
 
         def run(low: int, high: int) -> FloatArray:
-            gains, scratch = np.zeros(n_units), small.scratch_for(self.problem.n_samples, k, rules.n_classes)
-            small.small_flips(low, high, changes, exact, (rules.codes, rules.row_weights, k), scratch, gains)
-            return gains[:, None]
+            gains = np.zeros((n_units, len(self.ks)))
+            if is_short:
+                scratch = kernels.scratch_for(self.problem.n_samples, int(self.ks[0]), rules.n_classes)
+                voters = rules.codes, rules.row_weights, int(self.ks[0])
+                kernels.small_flips(low, high, changes, exact, voters, scratch, gains.ravel())
+            else:
+                unsure = np.full((n_units, high - low), nearest.UNSURE)
+                kernels.score_flips(np.arange(low, high), unsure, flips, exact, rules, gains)
+            return gains
 
         return self._in_blocks(run, n_units)
+
+    def _decide_flips(self, order: IntArray, verdicts: NDArray[np.uint8], flips: Flips) -> FloatArray:
+        """Sum what rows in an order gain with each unit, (u, 1), asking exact distances about the unsure verdicts."""
+        gains = ((verdicts == nearest.RIGHT) @ self._rules.row_weights[order])[:, None]
+        kernels.score_flips(order, verdicts, flips, self._exact, self._rules, gains)
+        return gains
 
     def _deal(self, run: Callable[[OnDevice, Any], Any], things: NDArray[Any]) -> list[Any]:
         """Deal out masks or units to the devices."""
@@ -401,17 +400,17 @@ class KNNScorer(PredictiveScorer):
 
     def outputs(self, mask: Masks) -> FloatArray:
         """Predict each bound row from the other folds."""
-        return self._predict(mask, self.problem.X, self._differences, self._differences.fold)
+        return self._predict(mask, self.problem.X, self._exact, self._exact.fold)
 
     def predict(self, mask: Masks, X: FloatArray) -> FloatArray:
         """Predict new rows from all bound rows."""
         return self._predict(mask, X, self._together, np.full(len(X), -1, dtype=np.int64))
 
     @cached_property
-    def _together(self) -> Differences:
+    def _together(self) -> Exact:
         """All bound rows as one set of training rows."""
         everyone = np.zeros(self.problem.n_samples, dtype=np.int64)
-        return Differences.within(self.problem, everyone, "global" if self._scaling == "training" else self._scaling)
+        return exact_rows(self.problem, everyone, "global" if self._scaling == "training" else self._scaling)
 
     def n_neighbors_for(self, mask: Masks) -> int:
         """Return the number of neighbors that judges a subset best."""
@@ -420,28 +419,18 @@ class KNNScorer(PredictiveScorer):
         gains = self._exact_gains(mask[None, :].astype(np.float64))[0]
         return int(self.ks[int(np.argmax(gains))])
 
-    def _predict(self, mask: Masks, X: FloatArray, differences: Differences, fold: IntArray) -> FloatArray:
+    def _predict(self, mask: Masks, X: FloatArray, exact: Exact, fold: IntArray) -> FloatArray:
         missing = np.isnan(X)
         rules = self._rules._replace(ks=np.array([self.n_neighbors_for(mask)]))
         out = np.empty((len(X), max(rules.n_classes, 1)))
         kernels.predict_rows(
             np.where(missing, 0.0, X), missing.astype(np.uint8), fold, mask.astype(np.float64),
-            differences.arrays(), rules, out,
+            exact, rules, out,
         )  # fmt: skip
         return out if rules.n_classes else out[:, 0] + self._center
 
     def _best(self, gains: FloatArray) -> FloatArray:
         return self._offset + gains.max(axis=1) / self._unit
-
-    def _gains(self, kernel: Callable[..., None], n: int, *arguments: Any) -> FloatArray:
-        """Run a kernel on blocks of rows and sum what they gain: (n, t)."""
-
-        def run(low: int, high: int) -> FloatArray:
-            gains = np.zeros((n, len(self.ks)))
-            kernel(low, high, *arguments, self._differences.arrays(), self._rules, gains)
-            return gains
-
-        return self._in_blocks(run, n)
 
     def _in_blocks(self, run: Callable[[int, int], FloatArray], work: int) -> FloatArray:
         """Deal the rows out to threads and sum the results, which are exact in any order."""
@@ -464,12 +453,12 @@ class KNNScorer(PredictiveScorer):
             digits = np.zeros((len(masks), n_groups * n_digits), dtype=np.int64)
             digits[:, : len(used)] = np.searchsorted(levels, masks[:, used])
             numbers = digits.reshape(len(masks), n_groups, n_digits) @ len(levels) ** np.arange(n_digits)
-            picks = tables.Picks(numbers, used, levels, n_digits, margins)
+            picks = walking.Picks(numbers, used, levels, n_digits, margins)
 
         def look(low: int, high: int) -> FloatArray:
             verdicts = np.empty((len(masks), high - low), dtype=np.uint8)
             if tables_pay:
-                tables.coarse_masks(low, high, picks, TABLE_WIDTH, TABLES, layout, self._by_rows, verdicts)
+                walking.coarse_masks(low, high, picks, TABLE_WIDTH, TABLES, layout, self._by_rows, verdicts)
             else:
                 nearest.coarse_few(low, high, masks, margins, layout, self._by_rows, verdicts)
             return self._decide(coarse, low, verdicts, lambda m: masks[m])
@@ -484,7 +473,7 @@ class KNNScorer(PredictiveScorer):
         gains = ((verdicts == nearest.RIGHT) @ self._rules.row_weights[order])[:, None]
         unsure = verdicts == nearest.UNSURE
         for m in np.flatnonzero(unsure.any(axis=1)).tolist():
-            kernels.score_listed(order[unsure[m]], mask_of(m), self._differences.arrays(), self._rules, gains[m])
+            kernels.score_listed(order[unsure[m]], mask_of(m), self._exact, self._rules, gains[m])
         return gains
 
 
@@ -498,7 +487,7 @@ class OnDevice:
         self._exact = self._open_exact() if self.neighbor is None else None
 
     def _open_exact(self) -> ExactDevice:
-        exact = self._scorer._differences.arrays()
+        exact = self._scorer._exact
         return ExactDevice(self._device, exact, exact.fold)
 
     def gains(self, weights: FloatArray) -> FloatArray:
@@ -516,7 +505,7 @@ class OnDevice:
         scorer = self._scorer
         gains, left = self.exact.gains(weights, scorer._rules, asked, by_row)
         for m, rows in left:
-            kernels.score_listed(rows, weights[m], scorer._differences.arrays(), scorer._rules, gains[m])
+            kernels.score_listed(rows, weights[m], scorer._exact, scorer._rules, gains[m])
         return gains
 
     @property
@@ -555,9 +544,7 @@ class OnDevice:
             for row, u in zip(masks, alone.tolist(), strict=True):
                 row[units[u]] = new[u] > 0
             verdicts[alone] = on.masks(masks)
-        gains = ((verdicts == nearest.RIGHT) @ scorer._rules.row_weights[order])[:, None]
-        kernels.score_unsure_flips(order, verdicts, flips, scorer._differences.arrays(), scorer._rules, gains)
-        return gains
+        return scorer._decide_flips(order, verdicts, flips)
 
 
 class RunningWalk(Walk):
@@ -606,7 +593,7 @@ class ExactWalk(RunningWalk):
         super().__init__(scorer, mask, units)
         n = scorer.problem.n_samples
         self._distances = np.empty((n, n))
-        self._exact = scorer._differences.arrays()
+        self._exact = scorer._exact
         fill_distances(0, n, self._masks[0], self._exact, self._distances)
 
     def _pass(self, block: tuple[int, int]) -> FloatArray:
@@ -623,7 +610,7 @@ class CoarseWalk(RunningWalk):
         n, unit = scorer.problem.n_samples, coarse.unit_for(float(coarse.largest.sum()))
         self._judges = walking.Judges(
             coarse.arrays(unit), coarse.errors(unit), coarse.order,
-            scorer._differences.arrays(), scorer._rules, scorer._offset, scorer._unit,
+            scorer._exact, scorer._rules, scorer._offset, scorer._unit,
         )  # fmt: skip
         self._running = nearest.Running(
             distances=np.empty((n, n), dtype=np.int32),

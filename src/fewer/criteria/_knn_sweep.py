@@ -56,7 +56,7 @@ class NeighborDevice:
     """
 
     def __init__(self, device: Device, scorer: KNNScorer) -> None:
-        coarse, exact = scorer._coarse, scorer._differences.arrays()
+        coarse, exact = scorer._coarse, scorer._exact
         assert coarse is not None
         self._device, self._coarse, self._exact = device, coarse, exact
         self.n, self.p, self.n_classes = len(coarse.order), len(coarse.kinds), len(coarse.starts) - 1
@@ -267,7 +267,7 @@ class Sweeper:
 
     def __init__(self, scorer: KNNScorer, space: SearchSpace) -> None:
         self._scorer, self._space = scorer, space
-        self._exact, self._rules = scorer._differences.arrays(), scorer._rules
+        self._exact, self._rules = scorer._exact, scorer._rules
         self._worth = np.zeros(scorer.problem.n_samples)
         self.typical = np.array([self._exact.gap[0, unit].sum() for unit in space.units])
         self._most = float(self._rules.row_weights.sum()) if self._rules.n_classes else 0.0

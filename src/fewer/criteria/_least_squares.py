@@ -13,14 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from fewer.contracts import ROWS, Criterion, IncompatibleError, Masks, PredictiveScorer, Resources
+from fewer.contracts.declaring import Positive, parameters
 from fewer.criteria._rann import CHUNK_CELLS, RannEncoder, left_out, readable, targets_of
 from fewer.criteria.folded_least_squares import FoldedLeastSquaresScorer
 from fewer.io.memory import amount
@@ -30,7 +29,7 @@ from fewer.models.rann import class_targets, one_blas_thread
 from fewer.parallel import in_threads
 from fewer.problem import FloatArray, IntArray, Problem
 from fewer.statistics import GramSums
-from fewer.validate import CV_OBJECT, assign_folds
+from fewer.validate import CV, assign_folds
 
 TINY = 1e-300
 
@@ -140,6 +139,7 @@ _Fit = tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray, FloatAr
 """Inputs, inverse Gram matrix, coefficients, residuals, inputs times the inverse, leverages."""
 
 
+@parameters
 class LeastSquares(Criterion):
     """Leave-one-out R² of a linear model.
 
@@ -178,20 +178,14 @@ class LeastSquares(Criterion):
     command_name = "least-squares"
     takes: ClassVar[frozenset[str]] = ROWS - {"time"}
     weights_repeat_rows: ClassVar[bool] = True
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "alpha": [Interval(Real, 0, None, closed="neither")],
-        "score": [StrOptions({"r2", "aic", "bic", "cp", "adjusted_r2"})],
-        "cv": CV_OBJECT,
-    }
     predictive: ClassVar[bool] = True
     least_squares: ClassVar[bool] = True
     multi_output: ClassVar[bool] = True
     statistics: ClassVar[tuple[str, ...]] = ("gram",)
 
-    def __init__(self, alpha: float = 1e-6, cv: Any = "loo", score: str = "r2") -> None:
-        self.alpha = alpha
-        self.cv = cv
-        self.score = score
+    alpha: Positive = 1e-6
+    cv: CV = "loo"
+    score: Literal["r2", "aic", "bic", "cp", "adjusted_r2"] = "r2"
 
     def bind(
         self, problem: Problem, rng: np.random.Generator, resources: Resources

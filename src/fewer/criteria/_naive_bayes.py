@@ -9,29 +9,30 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from numbers import Real
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods
 
 from fewer.contracts import ROWS, Criterion, IncompatibleError, Masks, PredictiveScorer, Resources, Walk
+from fewer.contracts.declaring import NonNegative, parameters
 from fewer.kernels import naive_bayes as kernels
 from fewer.kernels.bundles import Units
-from fewer.models._discrete_naive_bayes import FIXED, LogTables, ScoreColumns, _prior, _table
+from fewer.models._discrete_naive_bayes import FIXED, LogTables, _prior, _table, columns_of, sparse_columns_of
 from fewer.models.mdlp import MDLPDiscretizer, mdlp_cuts
 from fewer.parallel import in_threads
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem, Task
 from fewer.statistics import Bins, DealtFolds, FoldCounts, MissingCells, Ranges, RowSample, Statistics, collect
 from fewer.validate import assign_folds
-from fewer.validate.splits import CV_OBJECT, splits_of
+from fewer.validate.splits import CV, splits_of
 
 if TYPE_CHECKING:
     from fewer.io import Stream
 
 
+@parameters
 class NaiveBayes(Criterion):
     """Cross-validated accuracy or area under the ROC curve of naive Bayes.
 
@@ -71,26 +72,13 @@ class NaiveBayes(Criterion):
     command_name = "naive-bayes"
     takes: ClassVar[frozenset[str]] = ROWS - {"time"}
     depends_on: ClassVar[frozenset[str]] = frozenset({"row order"})
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "scoring": [StrOptions({"accuracy", "auroc"})],
-        "cv": CV_OBJECT,
-        "alpha": [Interval(Real, 0, None, closed="left")],
-        "discretizer": [HasMethods("fit"), HasMethods("fit_transform"), None],
-    }
     predictive: ClassVar[bool] = True
     tasks: ClassVar[tuple[Task, ...]] = ("classification",)
 
-    def __init__(
-        self,
-        scoring: Literal["accuracy", "auroc"] = "accuracy",
-        cv: Any = 10,
-        alpha: float = 1.0,
-        discretizer: Any = None,
-    ) -> None:
-        self.scoring = scoring
-        self.cv = cv
-        self.alpha = alpha
-        self.discretizer = discretizer
+    scoring: Literal["accuracy", "auroc"] = "accuracy"
+    cv: CV = 10
+    alpha: NonNegative = 1.0
+    discretizer: Annotated[Any, HasMethods("fit"), HasMethods("fit_transform"), None] = None
 
     def bind(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> NaiveBayesScorer:
         if self.scoring == "auroc" and problem.n_classes != 2:
@@ -112,10 +100,10 @@ class NaiveBayesScorer(PredictiveScorer):
         self._n_jobs = resources.n_jobs
         self._tested = np.concatenate([test for _, test in splits])
         if problem.sparse is not None:
-            self._columns = ScoreColumns.of_sparse(problem, splits, criterion.alpha, criterion.discretizer)
+            self._columns = sparse_columns_of(problem, splits, criterion.alpha, criterion.discretizer)
         else:
             learnt = LogTables.learn_folds(problem, splits, criterion.alpha, criterion.discretizer)
-            self._columns = ScoreColumns.of(
+            self._columns = columns_of(
                 [(tables, problem.X[test]) for tables, (_, test) in zip(learnt, splits, strict=True)]
             )
         weights = problem.row_weights
@@ -132,7 +120,7 @@ class NaiveBayesScorer(PredictiveScorer):
 
         def run(block: IntArray) -> FloatArray:
             out = np.empty(len(block))
-            kernels.score_masks(masks[block], self._columns.prior, self._columns.arrays(), self._judge, out)
+            kernels.score_masks(masks[block], self._columns, self._judge, out)
             return out
 
         return self._in_blocks(run, len(masks))
@@ -148,7 +136,7 @@ class NaiveBayesScorer(PredictiveScorer):
         def run(block: IntArray) -> FloatArray:
             out = np.empty(len(block))
             packed = Units.of([units[u] for u in block])
-            kernels.score_flips(mask, base, packed, values[block], self._columns.arrays(), self._judge, out)
+            kernels.score_flips(mask, base, packed, values[block], self._columns, self._judge, out)
             return out
 
         return self._in_blocks(run, len(units))
@@ -187,7 +175,7 @@ class NaiveBayesScorer(PredictiveScorer):
     def _base(self, mask: Masks) -> IntArray:
         base = self._columns.prior.copy()
         for feature in np.flatnonzero(mask):
-            kernels.add_feature(base, feature, 1, self._columns.arrays())
+            kernels.add_feature(base, feature, 1, self._columns)
         return base
 
     def _in_blocks(self, run: Any, n: int) -> FloatArray:
@@ -215,7 +203,7 @@ class NaiveBayesWalk(Walk):
         unit, value = self._change
         for feature in self._units[unit]:
             if self._mask[feature] != value:
-                kernels.add_feature(self._base, feature, 1 if value else -1, self._scorer._columns.arrays())
+                kernels.add_feature(self._base, feature, 1 if value else -1, self._scorer._columns)
                 self._mask[feature] = value
 
     def reject(self) -> None:
@@ -309,21 +297,21 @@ class BayesRules:
     judges: IntArray
     folds: DealtFolds
 
-    def lay_out(self, chunk: Problem, part: int, start: int) -> tuple[kernels.Columns, kernels.Judge, IntArray]:
+    def lay_out(self, chunk: Problem, part: int, start: int) -> tuple[kernels.Columns, kernels.Judge]:
         """Bring rows into the order of those who judge them."""
         judge = self.judges[self.folds.cells(chunk, part, start)]
         order = np.argsort(judge, kind="stable")[np.count_nonzero(judge < 0) :]
         bounds = np.append(0, np.cumsum(np.bincount(judge[order], minlength=len(self.prior)))).astype(np.int64)
         codes = self.bins.codes(chunk, np.arange(chunk.n_features))[:, order].astype(np.int32)
-        columns = kernels.Columns(codes, self.tables, self.start, bounds)
+        prior = np.repeat(self.prior, np.diff(bounds), axis=0)
         told = kernels.Judge(chunk.y[order], chunk.row_weights[order], False, True)
-        return columns, told, np.repeat(self.prior, np.diff(bounds), axis=0)
+        return kernels.Columns(codes, self.tables, self.start, bounds, prior), told
 
     def right(self, rows: Problem, mask: BoolArray) -> FloatArray:
         """Say which rows the first rule gets right with some features: 1 or 0."""
         codes = self.bins.codes(rows, np.arange(rows.n_features)).astype(np.int32)
-        columns = kernels.Columns(codes, self.tables, self.start, np.array([0, rows.n_samples]))
         sums = np.repeat(self.prior, rows.n_samples, axis=0)
+        columns = kernels.Columns(codes, self.tables, self.start, np.array([0, rows.n_samples]), sums)
         for feature in np.flatnonzero(mask):
             kernels.add_feature(sums, feature, 1, columns)
         winner = np.argmax(np.column_stack([np.zeros(len(sums), dtype=np.int64), sums]), axis=1)
@@ -351,14 +339,14 @@ class RightSums(Statistics):
 
     def add(self, chunk: Problem, part: int = 0, start: int = 0) -> None:
         """Add rows."""
-        columns, judge, prior = self._rules.lay_out(chunk, part, start)
+        columns, judge = self._rules.lay_out(chunk, part, start)
         out = np.empty(len(self.right))
         if self._values.ndim == 2:
-            kernels.score_masks(self._values, prior, columns, judge, out)
+            kernels.score_masks(self._values, columns, judge, out)
         else:
             for feature in np.flatnonzero(self._mask):
-                kernels.add_feature(prior, feature, 1, columns)
-            kernels.score_flips(self._mask, prior, Units.of(self._units), self._values, columns, judge, out)
+                kernels.add_feature(columns.prior, feature, 1, columns)
+            kernels.score_flips(self._mask, columns.prior, Units.of(self._units), self._values, columns, judge, out)
         self.right += out
 
     def merge(self, other: RightSums) -> None:

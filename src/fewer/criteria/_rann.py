@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from fewer.contracts import ROWS, Criterion, Masks, PredictiveScorer, Resources
+from fewer.contracts.declaring import Count, NonNegative, Positive, parameters
 from fewer.models.rann import Sampling, class_targets, classes_of, draw_weights, one_blas_thread
 from fewer.parallel import in_threads
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
@@ -19,6 +18,7 @@ CUT = 1e-15
 CHUNK_CELLS = 150_000  # outputs of hidden units computed together, so that they stay in the cache
 
 
+@parameters
 class RANN(Criterion):
     """How well a random-weight network predicts the target: accuracy, or R² for regression.
 
@@ -62,31 +62,14 @@ class RANN(Criterion):
     takes: ClassVar[frozenset[str]] = ROWS - {"time"}
     weights_repeat_rows: ClassVar[bool] = True
     depends_on: ClassVar[frozenset[str]] = frozenset({"row order", "column order", "sign"})
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_hidden": [Interval(Integral, 1, None, closed="left")],
-        "judge": [StrOptions({"loo", "train"})],
-        "n_draws": [Interval(Integral, 1, None, closed="left")],
-        "weight_range": [Interval(Real, 0, None, closed="neither")],
-        "sampling": [StrOptions({"random", "quasi"})],
-        "alpha": [Interval(Real, 0, None, closed="left")],
-    }
     predictive: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        n_hidden: int = 20,
-        judge: Literal["loo", "train"] = "loo",
-        n_draws: int = 5,
-        weight_range: float = 0.5,
-        sampling: Sampling = "random",
-        alpha: float = 1e-9,
-    ) -> None:
-        self.n_hidden = n_hidden
-        self.judge = judge
-        self.n_draws = n_draws
-        self.weight_range = weight_range
-        self.sampling = sampling
-        self.alpha = alpha
+    n_hidden: Count = 20
+    judge: Literal["loo", "train"] = "loo"
+    n_draws: Count = 5
+    weight_range: Positive = 0.5
+    sampling: Sampling = "random"
+    alpha: NonNegative = 1e-9
 
     def bind(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> RANNScorer:
         return RANNScorer(self, problem, rng, resources)

@@ -13,7 +13,8 @@ class Exact(NamedTuple):
 
     columns, missing : (p, n) float64 and uint8
         One row for each feature: its values, and where they are missing.
-    nominal : (p,) uint8
+    nominal, holes : (p,) uint8
+        Whether the values are levels, and whether any is missing.
     scale, gap : (k, p) float64
         For queries of fold k: the factor on a squared difference, and the squared difference of a missing cell.
     fold : (n,) int64
@@ -25,6 +26,7 @@ class Exact(NamedTuple):
     columns: Any
     missing: Any
     nominal: Any
+    holes: Any
     scale: Any
     gap: Any
     fold: Any

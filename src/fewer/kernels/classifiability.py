@@ -8,8 +8,10 @@ Arguments that the kernels share:
 
 start, stop : int
     The rows to judge.
-table, candidates, targets
-    See `LabelledTable`, `Candidates` and `SurfaceTargets`.
+exact : Exact
+    As in `bundles`, the rows sorted by the pivot and all in one fold.
+candidates, targets
+    See `Candidates` and `SurfaceTargets`.
 
 The minimum spanning tree of the rows, grown by Prim's rule over quantised squared distances.
 """
@@ -21,34 +23,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from fewer.kernels.distances import term
+from fewer.kernels.distances import FAR, add_terms, term
 from fewer.kernels.intrinsics import least_float
 
-FAR = 1e300
 CHUNK = 512
 
 HARD_CLASSES, SOFT_CLASSES, HARD_VALUES, SOFT_VALUES = 0, 1, 2, 3
-
-
-class LabelledTable(NamedTuple):
-    """The rows, sorted by the pivot.
-
-    columns, missing : (p, n) float64 and uint8
-        One row for each feature: its values, and where they are missing.
-    plain : (p,) int64
-        0: numbers without missing cells. 1: levels without missing cells. 2: anything else.
-    nominal, scale, gap : (p,)
-        As in `fewer.kernels.differences`, with ranges over all rows: a term is at most its weight.
-    quantum : float
-    """
-
-    columns: Any
-    missing: Any
-    plain: Any
-    nominal: Any
-    scale: Any
-    gap: Any
-    quantum: Any
 
 
 class Candidates(NamedTuple):
@@ -87,61 +67,46 @@ class SurfaceTargets(NamedTuple):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def add_terms(d, base, i, low, f, weight, table):
-    """Write squared distances: those of `base` and one feature's terms, from row i to the rows from `low` on."""
-    n, quantum, factor = d.shape[0], table.quantum, table.scale[f]
-    x, column = table.columns[f, i], table.columns[f][low : low + n]
-    if table.plain[f] == 0:
-        # Adding a large number and taking it away again rounds to multiples of the quantum, ties to even.
-        large = 1.5 * 2.0**52 * quantum
-        if weight == 1.0:
-            for j in range(n):
-                difference = x - column[j]
-                d[j] = base[j] + ((factor * difference * difference + large) - large)
-        else:
-            for j in range(n):
-                difference = x - column[j]
-                d[j] = base[j] + ((weight * (factor * difference * difference) + large) - large)
-    elif table.plain[f] == 1:
-        mismatch = np.rint(weight * factor / quantum) * quantum
-        for j in range(n):
-            d[j] = base[j] + (0.0 if column[j] == x else mismatch)
-    else:
-        x_missing, missing = table.missing[f, i], table.missing[f][low : low + n]
-        nominal, gap = table.nominal[f], table.gap[f]
-        for j in range(n):
-            d[j] = base[j] + term(x, x_missing, column[j], missing[j], nominal, factor, gap, weight, quantum)
+def add_feature(d, i, low, f, weight, exact):
+    """Add feature f's terms to the squared distances from row i to the rows from `low` on."""
+    add_terms(d, low, exact.columns[f, i], exact.missing[f, i], f, 0, weight, exact)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def pivot_term(i, j, table, candidates):
+def pivot_term(i, j, exact, candidates):
     """Return the term of the feature that the rows are sorted by: no distance is below it."""
-    f, quantum = candidates.pivot, table.quantum
-    difference = table.columns[f, i] - table.columns[f, j]
-    return np.rint(candidates.weights[f] * (table.scale[f] * difference * difference) / quantum) * quantum
+    f = candidates.pivot
+    x, z = exact.columns[f, i], exact.columns[f, j]
+    return term(x, 0, z, 0, 0, exact.scale[0, f], 0.0, candidates.weights[f], exact.quantum)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def common_terms(common, i, low, high, used, candidates, table):
+def common_terms(common, i, low, high, used, candidates, exact):
     """Write what all candidates have in common of the distances to rows low … high − 1; return it and a lower bound."""
     chunk = common[: high - low]
     chunk[:] = 0.0
     for f in used:
-        add_terms(chunk, chunk, i, low, f, candidates.weights[f], table)
+        add_feature(chunk, i, low, f, candidates.weights[f], exact)
     if candidates.pivot < 0 or low <= i < high:
         return chunk, 0.0
-    return chunk, pivot_term(i, low if low > i else high - 1, table, candidates)
+    return chunk, pivot_term(i, low if low > i else high - 1, exact, candidates)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def add_changes(d, common, i, low, c, candidates, table):
+def add_changes(d, common, i, low, c, candidates, exact):
     """Write a candidate's squared distances: what the candidates have in common, and what is its own."""
     first, end = candidates.offsets[c], candidates.offsets[c + 1]
-    if first == end:
+    f = candidates.extra[first] if first < end else -1
+    if f < 0 or exact.nominal[f] or exact.holes[f]:
         d[:] = common
+    else:  # a sum that is written beside the other saves the copy, and terms of these rows never reach the cut
+        column, scale, weight = exact.columns[f][low : low + d.shape[0]], exact.scale[0, f], candidates.changes[first]
+        x, shift = exact.columns[f, i], 1.5 * 2.0**52 * exact.quantum
+        for j in range(d.shape[0]):
+            d[j] = common[j] + ((weight * (scale * (x - column[j]) * (x - column[j])) + shift) - shift)
+        first += 1
     for e in range(first, end):
-        base = common if e == first else d
-        add_terms(d, base, i, low, candidates.extra[e], candidates.changes[e], table)
+        add_feature(d, i, low, candidates.extra[e], candidates.changes[e], exact)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -167,9 +132,9 @@ def smallest(d):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def nearest(start, stop, table, candidates, groups, out):
+def nearest(start, stop, exact, candidates, groups, out):
     """Write the squared distance from each row to the nearest row of another group into out (m, n)."""
-    n, m, pivot = table.columns.shape[1], candidates.offsets.shape[0] - 1, candidates.pivot
+    n, m, pivot = exact.columns.shape[1], candidates.offsets.shape[0] - 1, candidates.pivot
     used = np.flatnonzero(candidates.weights)
     common, d = np.empty(CHUNK), np.empty(CHUNK)
     best = np.empty(m)
@@ -179,20 +144,20 @@ def nearest(start, stop, table, candidates, groups, out):
         right = min(left + CHUNK, n)
         low, high = left, right
         while low < high:
-            chunk, bound = common_terms(common, i, low, high, used, candidates, table)
+            chunk, bound = common_terms(common, i, low, high, used, candidates, exact)
             for c in range(m):
                 if best[c] <= bound:
                     continue
                 whole = d[: high - low]
-                add_changes(whole, chunk, i, low, c, candidates, table)
+                add_changes(whole, chunk, i, low, c, candidates, exact)
                 put_group_far(whole, low, i, groups, False)
                 best[c] = min(best[c], smallest(whole))
             # The next chunk lies on the side where the pivot is nearer; stop when it is beyond every candidate's best.
             below, above = FAR, FAR
             if left > 0:
-                below = 0.0 if pivot < 0 else pivot_term(i, left - 1, table, candidates)
+                below = 0.0 if pivot < 0 else pivot_term(i, left - 1, exact, candidates)
             if right < n:
-                above = 0.0 if pivot < 0 else pivot_term(i, right, table, candidates)
+                above = 0.0 if pivot < 0 else pivot_term(i, right, exact, candidates)
             if min(below, above) >= best.max():
                 break
             if below <= above:
@@ -205,12 +170,12 @@ def nearest(start, stop, table, candidates, groups, out):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def first_within(i, limit, table, candidates):
+def first_within(i, limit, exact, candidates):
     """Return the first row whose pivot term to row i is within a limit."""
     low, high = 0, i
     while low < high:
         middle = (low + high) // 2
-        if pivot_term(i, middle, table, candidates) <= limit:
+        if pivot_term(i, middle, exact, candidates) <= limit:
             high = middle
         else:
             low = middle + 1
@@ -218,12 +183,12 @@ def first_within(i, limit, table, candidates):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def end_within(i, limit, table, candidates):
+def end_within(i, limit, exact, candidates):
     """Return the row after the last one whose pivot term to row i is within a limit."""
-    low, high = i + 1, table.columns.shape[1]
+    low, high = i + 1, exact.columns.shape[1]
     while low < high:
         middle = (low + high) // 2
-        if pivot_term(i, middle, table, candidates) <= limit:
+        if pivot_term(i, middle, exact, candidates) <= limit:
             low = middle + 1
         else:
             high = middle
@@ -287,13 +252,13 @@ def agreement(c, targets, tallies):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def neighborhoods(start, stop, table, candidates, limits, targets, sizes, agreeing):
+def neighborhoods(start, stop, exact, candidates, limits, targets, sizes, agreeing):
     """Write how many rows lie within each candidate's limit of each row, and how many of them agree with it, (m, n).
 
     Agreement: hard classes, the weight of the own class; soft classes, Σ q² times the size; values (divided by
     twice their spread), the size less the sum of squared differences, hard to the row itself, soft to each other.
     """
-    n, m, pivot = table.columns.shape[1], candidates.offsets.shape[0] - 1, candidates.pivot
+    n, m, pivot = exact.columns.shape[1], candidates.offsets.shape[0] - 1, candidates.pivot
     used = np.flatnonzero(candidates.weights)
     common, d = np.empty(CHUNK), np.empty(CHUNK)
     tallies = Tallies(
@@ -303,8 +268,8 @@ def neighborhoods(start, stop, table, candidates, limits, targets, sizes, agreei
     for i in range(start, stop):
         first, end = 0, n
         if pivot >= 0:
-            first = first_within(i, widest, table, candidates)
-            end = end_within(i, widest, table, candidates)
+            first = first_within(i, widest, exact, candidates)
+            end = end_within(i, widest, exact, candidates)
         tallies.size[:] = 0.0
         tallies.agree[:] = 0.0
         tallies.total[:] = 0.0
@@ -312,12 +277,12 @@ def neighborhoods(start, stop, table, candidates, limits, targets, sizes, agreei
         tallies.votes[:] = 0.0
         for low in range(first, end, CHUNK):
             high = min(low + CHUNK, end)
-            chunk, bound = common_terms(common, i, low, high, used, candidates, table)
+            chunk, bound = common_terms(common, i, low, high, used, candidates, exact)
             for c in range(m):
                 if bound > limits[c]:
                     continue
                 whole = d[: high - low]
-                add_changes(whole, chunk, i, low, c, candidates, table)
+                add_changes(whole, chunk, i, low, c, candidates, exact)
                 if low <= i < high:  # a row with missing cells is 0 from itself, too
                     whole[i - low] = 0.0
                 put_group_far(whole, low, i, targets.groups, targets.with_self)
@@ -328,12 +293,12 @@ def neighborhoods(start, stop, table, candidates, limits, targets, sizes, agreei
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def spanning_tree(table, weights, groups):
+def spanning_tree(exact, weights, groups):
     """Return the parent of each row in the tree that grows from row 0 (−1 there); of equal edges the earlier row's.
 
     No edge joins two rows of one group.
     """
-    n = table.columns.shape[1]
+    n = exact.columns.shape[1]
     used = np.flatnonzero(weights)
     parent = np.full(n, -1)
     best = np.full(n, FAR)
@@ -344,7 +309,7 @@ def spanning_tree(table, weights, groups):
         outside[newest] = False
         d[:] = 0.0
         for f in used:
-            add_terms(d, d, newest, 0, f, weights[f], table)
+            add_feature(d, newest, 0, f, weights[f], exact)
         nearest, distance = -1, 2.0 * FAR
         for j in range(n):
             if outside[j]:

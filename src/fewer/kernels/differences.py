@@ -22,9 +22,8 @@ NARROWEST, LEAST_SPAN = 1e-40, 1e-150
 """Of a fold's range beside the whole column's, and at all: what is narrower has no reciprocal square."""
 
 
-@dataclass(frozen=True, eq=False)
-class Differences:
-    """Rows laid out for the distance kernels.
+def exact_rows(problem: Problem, fold: IntArray, scaling: Scaling = "training") -> bundles.Exact:
+    """Lay out rows that serve each other as training rows, except rows of their own fold.
 
     The squared difference of two cells in one feature is (difference / range)² for numbers and 0 or 1 for nominal
     values. A missing cell is as far from every other as two of the training rows's cells are on average, so it
@@ -38,60 +37,56 @@ class Differences:
     share what double precision has: the unit is as fine as the largest possible sum allows, so that a column is
     still told apart from noise when its range is 10⁵ times smaller than another's.
     """
+    missing = problem.missing
+    table = np.where(missing, 0.0, problem.X)
+    nominal = problem.nominal
+    n_folds = int(fold.max()) + 1 if scaling == "training" else 1
+    parts = fold if scaling == "training" else np.zeros(problem.n_samples, dtype=np.int64)
+    low, high, count, total, square = _moments(table, missing, parts, n_folds)
+    if n_folds > 1:
+        low, high = _min_of_others(low), -_min_of_others(-high)
+        count, total, square = (m.sum(axis=0) - m for m in (count, total, square))
+    span = np.where(high > low, np.maximum(high - low, _least_span(low, high)), 1.0)
+    if scaling == "none":
+        _refuse_drowned(problem, (high - low).max(axis=0))
+        span = np.full_like(span, span[:, ~nominal].max(initial=1.0))
+    else:
+        span[:, nominal] = 1.0
+    scale = 1.0 / span**2
+    with np.errstate(invalid="ignore", divide="ignore"):
+        variance = np.maximum(square / count - (total / count) ** 2, 0.0)
+    # Beside a cell far away sums lose what differs between the others; no spread is wider than half the range.
+    variance = np.minimum(variance, np.where(high > low, high - low, 0.0) ** 2 / 4.0)
+    gap = np.where(count > 0, 2.0 * variance * scale, 0.0)
+    for column in np.flatnonzero(nominal):
+        gap[:, column] = _mismatch(problem.X[:, column], parts, n_folds) * scale[:, column]
+    if n_folds == 1 and scaling != "training":
+        scale, gap = (np.repeat(m, int(fold.max()) + 1, axis=0) for m in (scale, gap))
+    return bundles.Exact(
+        columns=np.ascontiguousarray(table.T),
+        missing=np.ascontiguousarray(missing.T).astype(np.uint8),
+        nominal=nominal.astype(np.uint8),
+        holes=missing.any(axis=0).astype(np.uint8),
+        scale=np.ascontiguousarray(scale),
+        gap=np.ascontiguousarray(gap),
+        fold=fold,
+        quantum=quantum_for(problem.n_features) if scaling != "none" else _finest_quantum(scale, gap, table, missing),
+    )
 
-    columns: FloatArray
-    missing: NDArray[np.uint8]
-    nominal: NDArray[np.uint8]
-    scale: FloatArray
-    gap: FloatArray
-    fold: IntArray
-    quantum: float
 
-    @classmethod
-    def within(cls, problem: Problem, fold: IntArray, scaling: Scaling = "training") -> Differences:
-        """Lay out rows that serve each other as training rows, except rows of their own fold."""
-        missing = problem.missing
-        table = np.where(missing, 0.0, problem.X)
-        nominal = problem.nominal
-        n_folds = int(fold.max()) + 1 if scaling == "training" else 1
-        parts = fold if scaling == "training" else np.zeros(problem.n_samples, dtype=np.int64)
-        low, high, count, total, square = _moments(table, missing, parts, n_folds)
-        if n_folds > 1:
-            low, high = _min_of_others(low), -_min_of_others(-high)
-            count, total, square = (m.sum(axis=0) - m for m in (count, total, square))
-        span = np.where(high > low, np.maximum(high - low, _least_span(low, high)), 1.0)
-        if scaling == "none":
-            _refuse_drowned(problem, (high - low).max(axis=0))
-            span = np.full_like(span, span[:, ~nominal].max(initial=1.0))
-        else:
-            span[:, nominal] = 1.0
-        scale = 1.0 / span**2
-        with np.errstate(invalid="ignore", divide="ignore"):
-            variance = np.maximum(square / count - (total / count) ** 2, 0.0)
-        # Beside a cell far away sums lose what differs between the others; no spread is wider than half the range.
-        variance = np.minimum(variance, np.where(high > low, high - low, 0.0) ** 2 / 4.0)
-        gap = np.where(count > 0, 2.0 * variance * scale, 0.0)
-        for column in np.flatnonzero(nominal):
-            gap[:, column] = _mismatch(problem.X[:, column], parts, n_folds) * scale[:, column]
-        if n_folds == 1 and scaling != "training":
-            scale, gap = (np.repeat(m, int(fold.max()) + 1, axis=0) for m in (scale, gap))
-        return cls(
-            columns=np.ascontiguousarray(table.T),
-            missing=np.ascontiguousarray(missing.T).astype(np.uint8),
-            nominal=nominal.astype(np.uint8),
-            scale=np.ascontiguousarray(scale),
-            gap=np.ascontiguousarray(gap),
-            fold=fold,
-            quantum=quantum_for(problem.n_features)
-            if scaling != "none"
-            else _finest_quantum(scale, gap, table, missing),
-        )
+def unit_columns(exact: bundles.Exact) -> tuple[FloatArray, FloatArray]:
+    """Return the columns shifted and scaled to 0 … 1, levels as they are, NaN where missing; and their ranges."""
+    missing, numeric = exact.missing != 0, exact.nominal == 0
+    low = np.where(missing, np.inf, exact.columns).min(axis=1)
+    high = np.where(missing, -np.inf, exact.columns).max(axis=1)
+    shift, span = np.where(numeric & (high >= low), low, 0.0), np.where(numeric & (high > low), high - low, 1.0)
+    return np.where(missing, np.nan, (exact.columns - shift[:, None]) / span[:, None]), span
 
-    def arrays(self) -> bundles.Exact:
-        """Return what the kernels take."""
-        return bundles.Exact(
-            self.columns, self.missing, self.nominal, self.scale, self.gap, self.fold, self.quantum
-        )  # fmt: skip
+
+def kinds_of(exact: bundles.Exact, span: FloatArray) -> NDArray[np.uint8]:
+    """Say which terms need a look at levels, or at missing cells and the cut, given the ranges of the columns."""
+    clipped = (exact.holes != 0) | ((exact.scale * span**2).max(axis=0, initial=0.0) >= CLIP)
+    return np.where(exact.nominal != 0, NOMINAL, np.where(clipped, CLIPPED, PLAIN)).astype(np.uint8)
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,31 +117,22 @@ class CoarseRows:
     largest: FloatArray
 
     @classmethod
-    def of(cls, exact: Differences, codes: IntArray, n_classes: int) -> CoarseRows:
+    def of(cls, exact: bundles.Exact, codes: IntArray, n_classes: int) -> CoarseRows:
         """Lay out the rows of exact differences, sorted by class."""
         order = np.argsort(codes, kind="stable")
-        missing, nominal = exact.missing.astype(bool), exact.nominal.astype(bool)
-        low = np.where(missing, np.inf, exact.columns).min(axis=1)
-        high = np.where(missing, -np.inf, exact.columns).max(axis=1)
-        varies = ~nominal & (high > low)
-        low = np.where(varies, low, 0.0)
-        span = np.where(varies, high - low, 1.0)
-        columns = np.where(missing, np.nan, (exact.columns - low[:, None]) / span[:, None]).astype(np.float32)
-        columns[~nominal & ~varies] = np.where(missing[~nominal & ~varies], np.nan, 0.0)
+        columns, span = unit_columns(exact)
         factor = exact.scale * span**2
-        largest = np.maximum(np.minimum(factor, CLIP), exact.gap).max(axis=0, initial=0.0)
-        clipped = ~nominal & (missing.any(axis=1) | (factor.max(axis=0, initial=0.0) >= CLIP))
         return cls(
             order=order.astype(np.int64),
-            columns=np.ascontiguousarray(columns[:, order]),
-            kinds=np.where(nominal, NOMINAL, np.where(clipped, CLIPPED, PLAIN)).astype(np.uint8),
+            columns=np.ascontiguousarray(columns[:, order].astype(np.float32)),
+            kinds=kinds_of(exact, span),
             factor=factor,
             gap=exact.gap,
             fold=exact.fold[order],
             starts=np.searchsorted(codes[order], np.arange(n_classes + 1)).astype(np.int64),
             codes=codes[order],
             steep=factor.max(axis=0, initial=0.0),
-            largest=largest,
+            largest=np.maximum(np.minimum(factor, CLIP), exact.gap).max(axis=0, initial=0.0),
         )
 
     def unit_for(self, reach: float) -> float:

@@ -37,14 +37,17 @@ def term(x, x_missing, z, z_missing, nominal, scale, gap, weight, quantum):
         square = 0.0 if x == z else scale
     else:
         square = min(scale * (x - z) * (x - z), CLIP)
-    return np.rint(weight * square / quantum) * quantum
+    # Adding and taking off 1.5·2⁵² quanta rounds to whole quanta, half to even, as `rint` does.
+    shift = 1.5 * 2.0**52 * quantum
+    return (weight * square + shift) - shift
 
 
-@inner()
-def add_terms(d, x, x_missing, f, k, weight, exact):
-    """Add feature f's terms to the distances from one query of fold k to all rows."""
-    column, missing, scale = exact.columns[f], exact.missing[f], exact.scale[k, f]
-    # Adding and taking off 1.5·2⁵² quanta rounds to whole quanta, half to even, as `rint` does, but in vectors.
+@inner(no_cpython_wrapper=True)
+def add_terms(d, low, x, x_missing, f, k, weight, exact):
+    """Add feature f's terms to the distances from one query of fold k to the rows from `low` on."""
+    high, scale = low + d.shape[0], exact.scale[k, f]
+    column, missing = exact.columns[f][low:high], exact.missing[f][low:high]
+    # Rounded to whole quanta as in `term`, but in vectors.
     shift = 1.5 * 2.0**52 * exact.quantum
     absent = (weight * exact.gap[k, f] + shift) - shift
     if x_missing:
@@ -55,6 +58,11 @@ def add_terms(d, x, x_missing, f, k, weight, exact):
         for j in range(d.shape[0]):
             part = 0.0 if column[j] == x else unequal
             d[j] += absent if missing[j] else part
+    elif not exact.holes[f]:  # a look at what is missing costs a quarter of the time
+        for j in range(d.shape[0]):
+            square = scale * (x - column[j]) * (x - column[j])
+            square = CLIP if square > CLIP else square
+            d[j] += (weight * square + shift) - shift
     else:
         for j in range(d.shape[0]):
             square = scale * (x - column[j]) * (x - column[j])
@@ -63,11 +71,11 @@ def add_terms(d, x, x_missing, f, k, weight, exact):
             d[j] += absent if missing[j] else part
 
 
-@inner()
+@inner(no_cpython_wrapper=True)
 def fill_terms(out, i, f, weight, exact):
     """Write feature f's terms of the distances from row i to all rows."""
     out[:] = 0.0
-    add_terms(out, exact.columns[f, i], exact.missing[f, i], f, exact.fold[i], weight, exact)
+    add_terms(out, 0, exact.columns[f, i], exact.missing[f, i], f, exact.fold[i], weight, exact)
 
 
 @inner(no_cpython_wrapper=True)
@@ -78,18 +86,16 @@ def add_masks(d, i, weights, exact):
         d[j] = FAR if exact.fold[j] == k else 0.0
     for f in range(weights.shape[0]):
         if weights[f] > 0.0:
-            add_terms(d, exact.columns[f, i], exact.missing[f, i], f, k, weights[f], exact)
+            add_terms(d, 0, exact.columns[f, i], exact.missing[f, i], f, k, weights[f], exact)
 
 
-@inner()
-def change_row(d, i, members, old, new, exact):
-    """Change the weights of some features from old to new in the distances of row i."""
-    for m in range(members.shape[0]):
-        f = members[m]
-        for turn in range(2):  # off with the old, on with the new: rounded terms with opposite signs are opposite
-            weight = new[f] if turn else -old[f]
-            if weight != 0.0:
-                add_terms(d, exact.columns[f, i], exact.missing[f, i], f, exact.fold[i], weight, exact)
+@inner(no_cpython_wrapper=True)
+def change_column(d, i, f, old, new, exact):
+    """Change the weight of feature f from old to new in the distances of row i."""
+    for turn in range(2):  # off with the old, on with the new: rounded terms with opposite signs are opposite
+        weight = new if turn else -old
+        if weight != 0.0:
+            add_terms(d, 0, exact.columns[f, i], exact.missing[f, i], f, exact.fold[i], weight, exact)
 
 
 @njit(nogil=True, cache=True)
@@ -107,36 +113,20 @@ def fill_distances(low, high, mask, exact, out):
 
 @njit(nogil=True, cache=True)
 def coarse_terms(out, x, column, kind, factor, gap, clip):
-    """Write one feature's coarse terms from one query to all rows; the factor includes the feature's weight."""
+    """Write one feature's coarse terms from one query to all rows; factor, gap and clip include its weight."""
     if kind == PLAIN:
         for j in range(out.shape[0]):
             out[j] = np.int32(factor * (x - column[j]) * (x - column[j]))
     elif kind == CLIPPED:
         for j in range(out.shape[0]):
             square = factor * (x - column[j]) * (x - column[j])
-            square = clip if square > clip else square
+            square = clip if abs(square) > abs(clip) else square
             out[j] = np.int32(square if square == square else gap)
     else:
         for j in range(out.shape[0]):
             difference = x - column[j]
             square = factor if difference != np.float32(0.0) else np.float32(0.0)
             out[j] = np.int32(square if difference == difference else gap)
-
-
-@njit(nogil=True, cache=True)
-def coarse_add(d, part, x, column, kind, factor, gap, clip):
-    """Add one feature's coarse terms to the distances from one query; `part` is scratch."""
-    coarse_terms(part, x, column, kind, factor, gap, clip)
-    for j in range(d.shape[0]):
-        d[j] = add_32(d[j], part[j])
-
-
-@njit(nogil=True, cache=True)
-def coarse_take(d, part, x, column, kind, factor, gap, clip):
-    """Take one feature's coarse terms off the distances from one query; `part` is scratch."""
-    coarse_terms(part, x, column, kind, factor, gap, clip)
-    for j in range(d.shape[0]):
-        d[j] = subtract_32(d[j], part[j])
 
 
 @njit(nogil=True, cache=True)
@@ -176,22 +166,17 @@ def change_coarse(low, high, distances, f, old, new, coarse):
 
 @njit(nogil=True, cache=True)
 def add_column(d, part, i, f, weight, coarse):
-    """Add a column with a weight to the coarse distances of row i; `part` is scratch."""
+    """Add a column with a weight to the coarse distances of row i, or take it off with one below 0; `part` is scratch.
+
+    Terms are cut to whole units towards 0, so that those of opposite weights are opposite.
+    """
     k = coarse.fold[i]
-    coarse_add(
-        d, part, coarse.columns[f, i], coarse.columns[f], coarse.kinds[f],
+    coarse_terms(
+        part, coarse.columns[f, i], coarse.columns[f], coarse.kinds[f],
         weight * coarse.factor[k, f], weight * coarse.gap[k, f], weight * coarse.clip,
     )  # fmt: skip
-
-
-@njit(nogil=True, cache=True)
-def take_column(d, part, i, f, weight, coarse):
-    """Take a column with a weight off the coarse distances of row i; `part` is scratch."""
-    k = coarse.fold[i]
-    coarse_take(
-        d, part, coarse.columns[f, i], coarse.columns[f], coarse.kinds[f],
-        weight * coarse.factor[k, f], weight * coarse.gap[k, f], weight * coarse.clip,
-    )  # fmt: skip
+    for j in range(d.shape[0]):
+        d[j] = add_32(d[j], part[j])
 
 
 @njit(nogil=True, cache=True)

@@ -197,6 +197,17 @@ def sort(near, n_near):
 
 
 @njit(nogil=True, cache=True)
+def find_near(i, mask, k, scratch, exact, targets):
+    """Write the keys of row i under one mask, and the near ones in order; give the number of these."""
+    start_row(scratch.d, i, targets)
+    for f in range(mask.shape[0]):
+        if mask[f] > 0.0:
+            add_feature(scratch.d, i, f, mask[f], 1, scratch, exact, targets.shift)
+    low, high = span(scratch.d)
+    return select(scratch.d, low, high, k, targets.shift, scratch)
+
+
+@njit(nogil=True, cache=True)
 def gather(i, k, n_near, near, targets, sums):
     """Add what the near rows of row i say to the sums."""
     far, apart, shift, weight = sums[0], sums[1], targets.shift, targets.row_weights[i]
@@ -278,12 +289,7 @@ def sum_listed(found, distance, masks, exact, targets, k, sums):
                 scratch.near[n_near] = (far << shift) + 2 * j + (values[j] != values[i])
                 n_near += 1
             if n_near == capacity and scratch.near[k - 1] >> shift == scratch.near[n_near - 1] >> shift:
-                start_row(scratch.d, i, targets)
-                for f in range(masks.shape[1]):
-                    if masks[m, f] > 0.0:
-                        add_feature(scratch.d, i, f, masks[m, f], 1, scratch, exact, shift)
-                low, high = span(scratch.d)
-                n_near = select(scratch.d, low, high, k, shift, scratch)
+                n_near = find_near(i, masks[m], k, scratch, exact, targets)
             gather(i, k, n_near, scratch.near, targets, sums[m])
 
 
@@ -459,12 +465,7 @@ def list_near(mask, exact, targets, k, near_rows, near_squares):
     n, shift = exact.columns.shape[1], targets.shift
     scratch = scratch_for(n)
     for i in range(n):
-        start_row(scratch.d, i, targets)
-        for f in range(mask.shape[0]):
-            if mask[f] > 0.0:
-                add_feature(scratch.d, i, f, mask[f], 1, scratch, exact, shift)
-        low, high = span(scratch.d)
-        select(scratch.d, low, high, k, shift, scratch)
+        find_near(i, mask, k, scratch, exact, targets)
         for t in range(k):
             near_rows[i, t] = (scratch.near[t] & ((1 << shift) - 1)) >> 1
             near_squares[i, t] = scratch.near[t] >> shift

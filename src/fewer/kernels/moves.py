@@ -18,7 +18,7 @@ import numpy as np
 from numba import njit
 
 from fewer.kernels.bundles import Doubt
-from fewer.kernels.distances import CLIP, CLIPPED, FAR_32, PLAIN, change_coarse, coarse_start
+from fewer.kernels.distances import FAR_32, change_coarse, change_column, coarse_start, coarse_terms
 from fewer.kernels.intrinsics import add_32, least_32
 from fewer.kernels.nearest import doubt_about, judge_change, verdict
 from fewer.kernels.votes import ballot_for, judge
@@ -87,31 +87,6 @@ def name_of(unit, code, stream):
 
 
 @njit(nogil=True, cache=True)
-def change_exact(d, i, f, old, new, exact):
-    """Change the weight of column f in the exact distances d (n,) of row i."""
-    columns, missing = exact.columns, exact.missing
-    n, k, x = np.uint64(columns.shape[1]), np.uint64(exact.fold[i]), columns[f, i]
-    gap, factor = exact.gap[k, f], exact.scale[k, f]
-    # Adding and taking off 1.5·2⁵² quanta rounds to whole quanta, as in `add_terms`.
-    shift = 1.5 * 2.0**52 * exact.quantum
-    absent = ((new * gap + shift) - shift) - ((old * gap + shift) - shift)
-    unequal = ((new * factor + shift) - shift) - ((old * factor + shift) - shift)
-    if missing[f, i]:
-        for j in range(n):
-            d[j] += absent
-    elif exact.nominal[f]:
-        for j in range(n):
-            part = 0.0 if columns[f, j] == x else unequal
-            d[j] += absent if missing[f, j] else part
-    else:
-        for j in range(n):
-            square = factor * (x - columns[f, j]) * (x - columns[f, j])
-            square = CLIP if square > CLIP else square
-            part = ((new * square + shift) - shift) - ((old * square + shift) - shift)
-            d[j] += absent if missing[f, j] else part
-
-
-@njit(nogil=True, cache=True)
 def catch_up(f, standing, judges):
     """Bring the running distances to the mask in one column."""
     n, value = standing.distances.shape[0], standing.mask[f]
@@ -121,7 +96,7 @@ def catch_up(f, standing, judges):
         standing.coarse_mask[f] = value
     if standing.exact_mask[f] != value:
         for i in range(n):
-            change_exact(standing.distances[i], i, f, standing.exact_mask[f], value, judges.exact)
+            change_column(standing.distances[i], i, f, standing.exact_mask[f], value, judges.exact)
         standing.exact_mask[f] = value
 
 
@@ -151,7 +126,7 @@ def score_change(unit, value, doubt, standing, judges, d, ballot, gains):
         for j in range(n):
             d[j] = standing.distances[i, j]
         for f in unit:
-            change_exact(d, i, f, standing.mask[f], value, judges.exact)
+            change_column(d, i, f, standing.mask[f], value, judges.exact)
         judge(d, i, rules, ballot, gains)
     return decided(judges.offset + gains[0] / judges.total)
 
@@ -287,22 +262,9 @@ def tabulate(tables, g, i, place, w, start, picks, coarse):
         for value in range(1, levels.shape[0]):
             weight = np.float32(levels[value])
             scaled, absent = weight * coarse.factor[k, f], weight * coarse.gap[k, f]
-            most = weight * coarse.clip
             one = np.uint64(value * size)
-            if kind == PLAIN:
-                for j in range(w):
-                    z = columns[f, place + j]
-                    tables[g, one, j] = np.int32(scaled * (x - z) * (x - z))
-            elif kind == CLIPPED:
-                for j in range(w):
-                    square = scaled * (x - columns[f, place + j]) * (x - columns[f, place + j])
-                    square = most if square > most else square
-                    tables[g, one, j] = np.int32(square if square == square else absent)
-            else:
-                for j in range(w):
-                    difference = x - columns[f, place + j]
-                    square = scaled if difference != np.float32(0.0) else np.float32(0.0)
-                    tables[g, one, j] = np.int32(square if difference == difference else absent)
+            column = columns[f, np.int64(place) : np.int64(place + w)]
+            coarse_terms(tables[g, one, : np.int64(w)], x, column, kind, scaled, absent, weight * coarse.clip)
             for c in range(1, size):
                 source, target = np.uint64(c), np.uint64(value * size + c)
                 for j in range(w):

@@ -28,6 +28,8 @@ class Columns(NamedTuple):
         Where the table of each feature begins, for each part of the rows.
     bounds : (s + 1,) int64
         Rows bounds[k] … bounds[k + 1] − 1 belong to part k: they were not used for its tables.
+    prior : (n, c − 1) int64
+        What the rows begin with: fixed-point logarithms of the shares of classes 1 … c−1 less that of class 0.
     zero : (s, p) int32
         Of a sparse table: which row of its feature's table the cells pick that are not stored.
     ends, rows, stored : (p + 1,) int64, (z,) int32, (z,) int32
@@ -38,6 +40,7 @@ class Columns(NamedTuple):
     tables: Any
     start: Any
     bounds: Any
+    prior: Any
     zero: Any = np.empty((0, 0), dtype=np.int32)
     ends: Any = np.zeros(1, dtype=np.int64)
     rows: Any = np.empty(0, dtype=np.int32)
@@ -165,11 +168,11 @@ def weigh(base, columns, judge):
 
 
 @njit(nogil=True, cache=True)
-def score_masks(masks, prior, columns, judge, out):
+def score_masks(masks, columns, judge, out):
     """Judge (m, p) masks."""
-    base = np.empty_like(prior)
+    base = np.empty_like(columns.prior)
     for m in range(masks.shape[0]):
-        base[:] = prior
+        base[:] = columns.prior
         for f in range(masks.shape[1]):
             if masks[m, f]:
                 add_feature(base, f, 1, columns)

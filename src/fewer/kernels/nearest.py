@@ -34,7 +34,6 @@ from fewer.kernels.distances import (
     coarse_start,
     least,
     least_sum,
-    take_column,
 )
 from fewer.kernels.intrinsics import add_32, least_32, subtract_32
 
@@ -163,7 +162,7 @@ def coarse_flips(low, high, flips, coarse, by_rows, errors, verdicts):
             for m in range(offsets[u], offsets[u + 1]):
                 f = members[m]
                 if mask[f] > 0.0:
-                    take_column(change, part, i, f, np.float32(mask[f]), coarse)
+                    add_column(change, part, i, f, -np.float32(mask[f]), coarse)
                 if new > 0.0:
                     add_column(change, part, i, f, new, coarse)
                 rough += errors[f, 0]

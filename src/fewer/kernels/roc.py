@@ -134,31 +134,6 @@ def push_vertex(fp, tp, size, false, true):
 
 
 @njit(nogil=True, cache=True)
-def hull_of_cells(keys, totals, fp, tp, last):
-    """Do what `hull_of_sorted` does for cells of many rows: sorted keys, and the counts of the cell that each names.
-
-    A count holds the negatives in its lower half and the positives in its upper one.
-    """
-    size = 1
-    fp[0] = 0
-    tp[0] = 0
-    last[0] = -1
-    false = np.int64(0)
-    true = np.int64(0)
-    i = 0
-    while i < keys.shape[0]:
-        score = keys[i] >> ROW_BITS
-        while i < keys.shape[0] and (keys[i] >> ROW_BITS) == score:
-            total = totals[keys[i] & ((1 << ROW_BITS) - 1)]
-            true += total >> 32
-            false += total & 0xFFFFFFFF
-            i += 1
-        size = push_vertex(fp, tp, size, false, true)
-        last[size - 1] = score
-    return size
-
-
-@njit(nogil=True, cache=True)
 def upper_chain(fp, tp):
     """Number the vertices of the upper hull of points in order; collinear ones and repetitions are left out."""
     chain = np.empty(fp.shape[0], np.int64)
@@ -177,26 +152,23 @@ def upper_chain(fp, tp):
 
 
 @njit(nogil=True, cache=True)
-def hull_of_sorted(keys, fp, tp, last):
-    """Return the upper hull of the ROC points of sorted keys.
+def hull_of_sorted(keys, shift, totals, fp, tp, last):
+    """Return the upper hull of the ROC points of sorted keys: scores from bit `shift` on, below them a number.
 
-    Writes the counts of each vertex, and the key (without the class) of the lowest score that it calls positive;
-    gives the number of vertices, (0, 0) and the end among them.
+    totals[key & (2^shift − 1)] counts a key's rows, negatives in its lower half and positives in its upper one. Writes
+    the counts of each vertex, and the score of the last key that it calls positive; gives the number of vertices,
+    (0, 0) and the end among them.
     """
-    size = 1
-    fp[0] = 0
-    tp[0] = 0
-    last[0] = -1
-    false = np.int64(0)
-    true = np.int64(0)
+    size, below = 1, (1 << shift) - 1
+    fp[0], tp[0], last[0] = 0, 0, -1
+    false, true = np.int64(0), np.int64(0)
     i = 0
     while i < keys.shape[0]:
-        score = keys[i] >> 1
-        while i < keys.shape[0] and (keys[i] >> 1) == score:
-            if keys[i] & 1:
-                true += 1
-            else:
-                false += 1
+        score = keys[i] >> shift
+        while i < keys.shape[0] and (keys[i] >> shift) == score:
+            total = totals[keys[i] & below]
+            true += total >> 32
+            false += total & 0xFFFFFFFF
             i += 1
         size = push_vertex(fp, tp, size, false, true)
         last[size - 1] = score
@@ -223,11 +195,18 @@ def keep_outside(fp, tp, size, price, hull_fp, hull_tp, kept):
 
 
 @njit(nogil=True, cache=True)
-def grown(array, size):
-    """Return an array of twice the length with the same beginning."""
-    longer = np.empty(2 * array.shape[0], array.dtype)
-    longer[:size] = array[:size]
-    return longer
+def append_points(points, total, child, kept, hull, highest):
+    """Write a child's kept vertices behind the first `total` points (4, m), in more room if it takes some."""
+    fp, tp, last = hull
+    while total + kept.shape[0] > points.shape[1]:
+        longer = np.empty((4, 2 * points.shape[1]), np.int64)
+        longer[:, :total] = points[:, :total]
+        points = longer
+    for v in kept:
+        points[0, total], points[1, total], points[2, total] = child, fp[v], tp[v]
+        points[3, total] = highest - last[v]
+        total += 1
+    return points, total
 
 
 @njit(nogil=True, cache=True)
@@ -242,26 +221,15 @@ def outside_points(scores, positive, prices, hull_fp, hull_tp):
     m, n = scores.shape
     keys, spare, counts = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(N_BUCKETS, np.int64)
     fp, tp, last = np.empty(n + 1, np.int64), np.empty(n + 1, np.int64), np.empty(n + 1, np.int64)
-    kept = np.empty(n + 1, np.int64)
-    total = 0
-    owners, fps = np.empty(64, np.int64), np.empty(64, np.int64)
-    tps, thresholds = np.empty(64, np.int64), np.empty(64, np.int64)
+    kept, one_each = np.empty(n + 1, np.int64), np.array([1, 1 << 32])
+    points, total = np.empty((4, 64), np.int64), 0
     for child in range(m):
         highest = pack(scores[child], positive, keys)
         sort_keys(keys, spare, counts, 1)
-        size = hull_of_sorted(keys, fp, tp, last)
+        size = hull_of_sorted(keys, 1, one_each, fp, tp, last)
         n_kept = keep_outside(fp, tp, size, prices[child], hull_fp, hull_tp, kept)
-        for k in range(n_kept):
-            if total == owners.shape[0]:
-                owners, fps = grown(owners, total), grown(fps, total)
-                tps, thresholds = grown(tps, total), grown(thresholds, total)
-            v = kept[k]
-            owners[total] = child
-            fps[total] = fp[v]
-            tps[total] = tp[v]
-            thresholds[total] = highest - last[v]
-            total += 1
-    return owners[:total], fps[:total], tps[:total], thresholds[:total]
+        points, total = append_points(points, total, child, kept[:n_kept], (fp, tp, last), highest)
+    return points[0, :total], points[1, :total], points[2, :total], points[3, :total]
 
 
 @njit(nogil=True, cache=True)
@@ -314,9 +282,7 @@ def outside_one_more(groups, features, signs, levels, columns, positive, prices,
     for j in range(n):
         weight[j] = 1 + positive[groups.order[j]] * 0xFFFFFFFF
     cells = Cells(keys, totals, np.zeros(2 * levels.max(), np.int64), np.empty(levels.max(), np.int64))
-    total = 0
-    owners, fps = np.empty(64, np.int64), np.empty(64, np.int64)
-    tps, thresholds = np.empty(64, np.int64), np.empty(64, np.int64)
+    points, total = np.empty((4, 64), np.int64), 0
     for child in range(features.shape[0]):
         f, sign = features[child], signs[child]
         first = columns.start[0, f]
@@ -324,15 +290,7 @@ def outside_one_more(groups, features, signs, levels, columns, positive, prices,
         highest = groups.values[0] + (entries.max() if sign > 0 else -entries.min())
         used = fill_cells(groups, columns.codes[f], weight, entries, sign, highest, cells)
         sort_keys(keys[:used], spare[:used], counts, ROW_BITS)
-        size = hull_of_cells(keys[:used], totals, fp, tp, last)
+        size = hull_of_sorted(keys[:used], ROW_BITS, totals, fp, tp, last)
         n_kept = keep_outside(fp, tp, size, prices[child], hull_fp, hull_tp, kept)
-        for v in kept[:n_kept]:
-            if total == owners.shape[0]:
-                owners, fps = grown(owners, total), grown(fps, total)
-                tps, thresholds = grown(tps, total), grown(thresholds, total)
-            owners[total] = child
-            fps[total] = fp[v]
-            tps[total] = tp[v]
-            thresholds[total] = highest - last[v]
-            total += 1
-    return owners[:total], fps[:total], tps[:total], thresholds[:total]
+        points, total = append_points(points, total, child, kept[:n_kept], (fp, tp, last), highest)
+    return points[0, :total], points[1, :total], points[2, :total], points[3, :total]

@@ -347,7 +347,7 @@ def fill_parts(i, units, exact, parts):
         parts[u, :] = 0.0
         for m in range(units.offsets[u], units.offsets[u + 1]):
             f = units.members[m]
-            add_terms(parts[u], exact.columns[f, i], exact.missing[f, i], f, exact.fold[i], 1.0, exact)
+            add_terms(parts[u], 0, exact.columns[f, i], exact.missing[f, i], f, exact.fold[i], 1.0, exact)
 
 
 @njit(nogil=True, cache=True)

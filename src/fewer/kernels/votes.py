@@ -41,51 +41,6 @@ def ballot_for(rules):
 
 
 @inner(no_cpython_wrapper=True)
-def leader(tally):
-    """Return the class with the most votes, or −1 if several share the lead."""
-    best, alone = 0, True
-    for c in range(1, tally.shape[0]):
-        if tally[c] > tally[best]:
-            best, alone = c, True
-        elif tally[c] == tally[best]:
-            alone = False
-    return best if alone else -1
-
-
-@inner(no_cpython_wrapper=True)
-def most_votes(tally):
-    """Return the largest number of votes."""
-    most = tally[0]
-    for c in range(1, tally.shape[0]):
-        most = max(most, tally[c])
-    return most
-
-
-@inner(no_cpython_wrapper=True)
-def first_leader(tally, order, codes):
-    """Among the classes that share the lead, return that of the first row in an order."""
-    most = most_votes(tally)
-    for j in order:
-        if tally[codes[j]] == most:
-            return codes[j]
-    return 0
-
-
-@inner(no_cpython_wrapper=True)
-def majority(d, rules, tally):
-    """Return the most frequent class of the usable rows; of several, the one met first."""
-    tally[:] = 0.0
-    for j in range(d.shape[0]):
-        if d[j] < FAR:
-            tally[rules.codes[j]] += rules.row_weights[j]
-    most = most_votes(tally)
-    for j in range(d.shape[0]):
-        if d[j] < FAR and tally[rules.codes[j]] == most:
-            return rules.codes[j]
-    return 0
-
-
-@inner(no_cpython_wrapper=True)
 def list_nearest(d, near, near_d):
     """List the nearest rows, earlier rows first among equally near ones; return how many there are."""
     capacity, count = near.shape[0], 0
@@ -114,8 +69,9 @@ def count_votes(near, near_d, reach, d, rules, ballot):
     distances `d` to all rows. Without any (size 0) the result is False if they are needed.
     """
     # One function on purpose: three, for each way to come by the rows, took three times as long to compile.
-    ks, tally, by_rows = rules.ks, ballot.tally, rules.by_rows
-    tally[:] = 0.0
+    ks, tally, by_rows, codes = rules.ks, ballot.tally, rules.by_rows, rules.codes
+    for c in range(tally.shape[0]):
+        tally[c] = 0.0
     place, level, t, distance, total, weighted = 0, 0, 0, -1.0, 0.0, 0.0
     while t < ks.shape[0]:
         first, last, scan = place, min(place + 1, near.shape[0]), False
@@ -137,20 +93,26 @@ def count_votes(near, near_d, reach, d, rules, ballot):
                 continue
             total += rules.row_weights[j]
             if rules.n_classes:
-                tally[rules.codes[j]] += rules.row_weights[j]
+                tally[codes[j]] += rules.row_weights[j]
             else:
                 weighted += rules.row_weights[j] * rules.values[j]
         place = place if scan else last
         level += 1
         while t < ks.shape[0] and (level >= ks[t] or distance >= FAR):
             if rules.n_classes:
-                winner = leader(tally)
-                if winner < 0 and by_rows:
-                    winner = first_leader(tally, near, rules.codes)
-                elif winner < 0 and distance >= FAR:
-                    winner = majority(d, rules, tally)
-                elif winner < 0:
+                winner, alone = 0, True
+                for c in range(1, tally.shape[0]):
+                    if tally[c] >= tally[winner]:
+                        alone = tally[c] > tally[winner]
+                        winner = c if alone else winner
+                if not (alone or by_rows or distance >= FAR):
                     break
+                # Of several leaders that of the first near row wins, or, where no distance is left, of all rows.
+                for q in range(0 if alone else near.shape[0] if by_rows else d.shape[0]):
+                    j = int(near[q]) if by_rows else q
+                    if (by_rows or d[j] < FAR) and tally[codes[j]] == tally[winner]:
+                        winner = codes[j]
+                        break
                 ballot.votes[t] = winner
             else:
                 ballot.means[t] = weighted / total if total > 0 else 0.0

@@ -7,17 +7,17 @@ score is its parent's plus one entry a row, and equal rows tie.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from numbers import Real
-from typing import Any, ClassVar, cast
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import metadata_routing
-from sklearn.utils._param_validation import HasMethods, Interval
+from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from fewer.contracts.declaring import NonNegative, parameters
 from fewer.estimators import ClassScoresMixin, TableClassifier
 from fewer.kernels.naive_bayes import Columns, count_codes
 from fewer.models.mdlp import MDLPDiscretizer
@@ -149,83 +149,58 @@ class LogTables:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class ScoreColumns:
-    """Rows as the kernels want them: codes, and tables learnt on other rows.
+def columns_of(parts: Sequence[tuple[LogTables, FloatArray]]) -> Columns:
+    """Put parts of the rows one after the other, each with the tables that judge it."""
+    n_features = len(parts[0][0].tables)
+    start = np.empty((len(parts), n_features), dtype=np.int64)
+    bounds = np.cumsum([0, *(len(X) for _, X in parts)])
+    pieces, height = [], 0
+    for part, (learnt, _) in enumerate(parts):
+        for feature, table in enumerate(learnt.tables):
+            start[part, feature] = height
+            pieces.append(table[:, 1:] - table[:, :1])
+            height += len(table)
+    prior = np.concatenate([np.repeat((t.prior[1:] - t.prior[:1])[None, :], len(X), axis=0) for t, X in parts])
+    codes = np.concatenate([learnt.rows(X) for learnt, X in parts], axis=1)
+    return Columns(np.ascontiguousarray(codes), np.concatenate(pieces), start, bounds.astype(np.int64), prior)
 
-    `kernels.naive_bayes` says what the arrays are.
+
+def sparse_columns_of(
+    problem: Problem, splits: Sequence[tuple[IntArray, IntArray]], alpha: float = 1.0, discretizer: Any = None
+) -> Columns:
+    """Learn from the training rows of each split and lay out its test rows, for a table that stays sparse.
+
+    Some columns at a time are made dense; of each, the cells are kept that do not say what a zero says.
     """
-
-    codes: NDArray[np.int32]
-    tables: IntArray
-    start: IntArray
-    bounds: IntArray
-    prior: IntArray
-    zero: NDArray[np.int32] = field(default_factory=lambda: np.empty((0, 0), dtype=np.int32))
-    ends: IntArray = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
-    rows: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, dtype=np.int32))
-    stored: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, dtype=np.int32))
-
-    @classmethod
-    def of(cls, parts: Sequence[tuple[LogTables, FloatArray]]) -> ScoreColumns:
-        """Put parts of the rows one after the other, each with the tables that judge it."""
-        n_features = len(parts[0][0].tables)
-        start = np.empty((len(parts), n_features), dtype=np.int64)
-        bounds = np.cumsum([0, *(len(X) for _, X in parts)])
-        pieces, height = [], 0
-        for part, (learnt, _) in enumerate(parts):
-            for feature, table in enumerate(learnt.tables):
-                start[part, feature] = height
-                pieces.append(table[:, 1:] - table[:, :1])
-                height += len(table)
-        prior = np.concatenate([np.repeat((t.prior[1:] - t.prior[:1])[None, :], len(X), axis=0) for t, X in parts])
-        codes = np.concatenate([learnt.rows(X) for learnt, X in parts], axis=1)
-        return cls(np.ascontiguousarray(codes), np.concatenate(pieces), start, bounds.astype(np.int64), prior)
-
-    @classmethod
-    def of_sparse(
-        cls,
-        problem: Problem,
-        splits: Sequence[tuple[IntArray, IntArray]],
-        alpha: float = 1.0,
-        discretizer: Any = None,
-    ) -> ScoreColumns:
-        """Learn from the training rows of each split and lay out its test rows, for a table that stays sparse.
-
-        Some columns at a time are made dense; of each, the cells are kept that do not say what a zero says.
-        """
-        width = max(SPARSE_BLOCK // max(problem.n_samples, 1), 1)
-        blocks: list[ScoreColumns] = []
-        zeros, rows, stored, counts = [], [], [], []
-        for low in range(0, problem.n_features, width):
-            some = cast(Any, problem).narrowed(np.arange(low, min(low + width, problem.n_features)))
-            learnt = LogTables.learn_folds(some, splits, alpha, discretizer)
-            block = cls.of([(tables, some.X[test]) for tables, (_, test) in zip(learnt, splits, strict=True)])
-            zero = np.stack([tables.rows(np.zeros((1, some.n_features)))[:, 0] for tables in learnt])
-            other = block.codes != np.repeat(zero.T, np.diff(block.bounds), axis=1)
-            zeros.append(zero)
-            rows.append(np.nonzero(other)[1].astype(np.int32))
-            stored.append(block.codes[other])
-            counts.append(other.sum(axis=1))
-            blocks.append(replace(block, codes=block.codes[:0]))
-        heights = np.cumsum([0, *(len(block.tables) for block in blocks)])
-        return cls(
-            codes=np.empty((0, int(blocks[0].bounds[-1])), dtype=np.int32),
-            tables=np.concatenate([block.tables for block in blocks]),
-            start=np.concatenate([block.start + h for block, h in zip(blocks, heights, strict=False)], axis=1),
-            bounds=blocks[0].bounds,
-            prior=blocks[0].prior,
-            zero=np.concatenate(zeros, axis=1),
-            ends=np.concatenate([[0], np.cumsum(np.concatenate(counts))]).astype(np.int64),
-            rows=np.concatenate(rows),
-            stored=np.concatenate(stored),
-        )
-
-    def arrays(self) -> Columns:
-        """What the kernels take."""
-        return Columns(self.codes, self.tables, self.start, self.bounds, self.zero, self.ends, self.rows, self.stored)
+    width = max(SPARSE_BLOCK // max(problem.n_samples, 1), 1)
+    blocks: list[Columns] = []
+    zeros, rows, stored, counts = [], [], [], []
+    for low in range(0, problem.n_features, width):
+        some = cast(Any, problem).narrowed(np.arange(low, min(low + width, problem.n_features)))
+        learnt = LogTables.learn_folds(some, splits, alpha, discretizer)
+        block = columns_of([(tables, some.X[test]) for tables, (_, test) in zip(learnt, splits, strict=True)])
+        zero = np.stack([tables.rows(np.zeros((1, some.n_features)))[:, 0] for tables in learnt])
+        other = block.codes != np.repeat(zero.T, np.diff(block.bounds), axis=1)
+        zeros.append(zero)
+        rows.append(np.nonzero(other)[1].astype(np.int32))
+        stored.append(block.codes[other])
+        counts.append(other.sum(axis=1))
+        blocks.append(block._replace(codes=block.codes[:0]))
+    heights = np.cumsum([0, *(len(block.tables) for block in blocks)])
+    return Columns(
+        codes=np.empty((0, int(blocks[0].bounds[-1])), dtype=np.int32),
+        tables=np.concatenate([block.tables for block in blocks]),
+        start=np.concatenate([block.start + h for block, h in zip(blocks, heights, strict=False)], axis=1),
+        bounds=blocks[0].bounds,
+        prior=blocks[0].prior,
+        zero=np.concatenate(zeros, axis=1),
+        ends=np.concatenate([[0], np.cumsum(np.concatenate(counts))]).astype(np.int64),
+        rows=np.concatenate(rows),
+        stored=np.concatenate(stored),
+    )
 
 
+@parameters
 class DiscreteNaiveBayes(ClassScoresMixin, TableClassifier):
     """Naive Bayes on levels: nominal columns as they are, numeric columns cut into bins.
 
@@ -256,14 +231,9 @@ class DiscreteNaiveBayes(ClassScoresMixin, TableClassifier):
     """
 
     __metadata_request__fit: ClassVar[dict[str, Any]] = dict.fromkeys(("groups", "time"), metadata_routing.UNUSED)
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "alpha": [Interval(Real, 0, None, closed="left")],
-        "discretizer": [HasMethods(["fit", "transform"]), None],
-    }
 
-    def __init__(self, alpha: float = 1.0, discretizer: Any = None) -> None:
-        self.alpha = alpha
-        self.discretizer = discretizer
+    alpha: NonNegative = 1.0
+    discretizer: Annotated[Any, HasMethods(["fit", "transform"]), None] = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DiscreteNaiveBayes:
         """Learn the frequencies of levels in each class.

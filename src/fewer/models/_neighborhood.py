@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from numbers import Integral
-from typing import Any, ClassVar, Literal
+from dataclasses import KW_ONLY
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import metadata_routing
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from fewer.contracts.declaring import Count, parameters
 from fewer.errors import one_line
 from fewer.estimators import ClassScoresMixin, TableClassifier
 from fewer.kernels import neighbors as kernels
 from fewer.kernels.bundles import Rules
-from fewer.kernels.differences import Differences
+from fewer.kernels.differences import exact_rows
 from fewer.problem import FloatArray, InputError
 
 
+@parameters
 class NeighborhoodClassifier(ClassScoresMixin, TableClassifier):
     """The rows at the nearest distances vote; a tied vote takes in the next distance.
 
@@ -60,25 +61,12 @@ class NeighborhoodClassifier(ClassScoresMixin, TableClassifier):
     """
 
     __metadata_request__fit: ClassVar[dict[str, Any]] = dict.fromkeys(("groups", "time"), metadata_routing.UNUSED)
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "weights": ["array-like", None],
-        "voting": [StrOptions({"neighborhood", "neighbors"})],
-        "scaling": [StrOptions({"range", "none"})],
-    }
 
-    def __init__(
-        self,
-        n_neighbors: int = 1,
-        *,
-        weights: ArrayLike | None = None,
-        voting: Literal["neighborhood", "neighbors"] = "neighborhood",
-        scaling: Literal["range", "none"] = "range",
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.weights = weights
-        self.voting = voting
-        self.scaling = scaling
+    n_neighbors: Count = 1
+    _: KW_ONLY
+    weights: Annotated[ArrayLike | None, "array-like", None] = None
+    voting: Literal["neighborhood", "neighbors"] = "neighborhood"
+    scaling: Literal["range", "none"] = "range"
 
     def fit(self, X: Any, y: Any) -> NeighborhoodClassifier:
         """Keep the rows.
@@ -101,7 +89,7 @@ class NeighborhoodClassifier(ClassScoresMixin, TableClassifier):
         self.weights_ = _weights(self.weights, problem.n_features)
         self._codes = problem.y
         everyone = np.zeros(problem.n_samples, dtype=np.int64)
-        self._differences = Differences.within(problem, everyone, "global" if self.scaling == "range" else "none")
+        self._exact = exact_rows(problem, everyone, "global" if self.scaling == "range" else "none")
         return self
 
     def predict_proba(self, X: Any) -> FloatArray:
@@ -131,7 +119,7 @@ class NeighborhoodClassifier(ClassScoresMixin, TableClassifier):
         kernels.predict_rows(
             np.where(missing, 0.0, cells), missing.astype(np.uint8),
             np.full(len(cells), -1, dtype=np.int64), self.weights_,
-            self._differences.arrays(), rules, out,
+            self._exact, rules, out,
         )  # fmt: skip
         return out
 

@@ -21,7 +21,7 @@ from fewer.contracts import Resources
 from fewer.kernels import naive_bayes as bayes
 from fewer.kernels import roc as kernels
 from fewer.models import DiscreteNaiveBayes
-from fewer.models._discrete_naive_bayes import FIXED, LogTables, ScoreColumns
+from fewer.models._discrete_naive_bayes import FIXED, LogTables, columns_of
 from fewer.parallel import Shared, in_threads, run_tasks
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem
 from fewer.validate import assign_folds, split_rows
@@ -181,7 +181,7 @@ class NaiveBayesLearner(Learner):
             else LogTables.learn(lessons.whole, model.alpha, model.discretizer)
         )
         pairs = zip(learnt, lessons.pairs, strict=True)
-        self._columns = ScoreColumns.of([(tables, held.X) for tables, (_, held) in pairs])
+        self._columns = columns_of([(tables, held.X) for tables, (_, held) in pairs])
         self._positive, self._weight = lessons.positive, lessons.weight
         self._n_jobs = n_jobs
         self._levels = np.array([len(table) for table in learnt[0].tables])
@@ -201,7 +201,7 @@ class NaiveBayesLearner(Learner):
 
         def run(block: IntArray) -> Front:
             scores = np.empty((len(block), n), dtype=np.int64)
-            bayes.fill_children(parent, base, masks[block], self._columns.arrays(), scores)
+            bayes.fill_children(parent, base, masks[block], self._columns, scores)
             if self._weight is not None:
                 return weighted_points(block, scores / FIXED, self._positive, self._weight, prices[block], hull)
             return _front(block, prices, *kernels.outside_points(scores, self._positive, prices[block], *hull))
@@ -221,7 +221,7 @@ class NaiveBayesLearner(Learner):
     def _sums(self, mask: BoolArray) -> IntArray:
         base = self._columns.prior.copy()
         for feature in np.flatnonzero(mask):
-            bayes.add_feature(base, feature, 1, self._columns.arrays())
+            bayes.add_feature(base, feature, 1, self._columns)
         return base
 
     def _one_more(self, base: IntArray, parent: BoolArray, masks: BoolArray, prices: FloatArray, hull: Line) -> Front:
@@ -237,7 +237,7 @@ class NaiveBayesLearner(Learner):
 
         def run(block: IntArray) -> Front:
             found = kernels.outside_one_more(
-                groups, features[block], signs[block], self._levels, self._columns.arrays(), self._positive,
+                groups, features[block], signs[block], self._levels, self._columns, self._positive,
                 prices[block], *hull,
             )  # fmt: skip
             return _front(block, prices, *found)
