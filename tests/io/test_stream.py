@@ -117,7 +117,9 @@ def test_mistakes_are_named(frame, tmp_path):
         opened(frame.select("label"))
     names = pl.DataFrame({"id": [f"r{i}" for i in range(12_000)], "x": 1.0, "label": ["a", "b"] * 6000})
     with pytest.raises(InputError, match="'id' has more than 10,000 categories"):
-        opened(names)
+        opened(names, nominal=["id"])
+    with pytest.raises(InputError, match="'id' has more than 10,000 categories"):
+        opened(names.drop("x"))
     path = tmp_path / "bad.csv"
     path.write_text("x,label\n" + "1.5,a\n2.5,b\n" * 10 + "oops,a\n")
     with pytest.raises(InputError, match="'x' holds numbers, but 1 of 21 cells are not"):
@@ -235,3 +237,15 @@ def test_times_are_numbers_dates_or_text_of_them():
     for cells in (["soon"], ["1970-01-01", "3"], [None], [float("inf")]):
         with pytest.raises(InputError, match="every row needs a number or a date"):
             moments_of(pl.Series("t", cells))
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_column_that_names_rows_is_left_out_as_in_memory(tmp_path, kind, monkeypatch):
+    monkeypatch.setattr("fewer.io._source.PART_ROWS", 4_000)
+    names = pl.DataFrame({"id": [f"r{i}" for i in range(12_000)], "x": np.arange(12_000.0), "y": ["a", "b"] * 6000})
+    path = tmp_path / f"t.{kind}"
+    names.write_csv(path) if kind == "csv" else names.write_parquet(path, row_group_size=4_000)
+    stream = open_stream(path, "y")
+    assert stream.like.names == read_table(path, "y").names == ("x",)
+    assert stream.like.notes == ("Not used as features: 'id' (more than 10,000 different texts).",)
+    assert sum(chunk.n_samples for part in range(stream.n_parts) for chunk in stream.chunks(part)) == 12_000

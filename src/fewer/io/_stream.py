@@ -575,6 +575,13 @@ def open_stream(
     forced |= {names[column_number(column, names, "numeric")]: "numeric" for column in numeric}
     survey = _Survey.of(source, label, features, forced, task)
     readers = tuple(survey.reader(name, source) for name in features)
+    if survey.unused:
+        readers = tuple(reader for reader in readers if reader.name not in survey.unused)
+        if not readers:
+            raise _names_rows(features[0])
+        told = ", ".join(repr(name) for name in features if name in survey.unused)
+        notes.append(f"Not used as features: {told} (more than {MOST_LEVELS:,} different texts).")
+        features = [reader.name for reader in readers]
     target_reader, found, classes, counts = survey.target()
     like = Problem(
         X=np.empty((0, len(features))),
@@ -662,6 +669,7 @@ class _Survey(PartWork):
         self._fit: dict[str, NDArray[np.int64]] = {name: np.zeros(6, dtype=np.int64) for name in self.columns}
         # Columns with too many different texts to keep them all: numbers, as a rule, which need no levels.
         self._late: set[str] = set()
+        self.unused: set[str] = set()
         self._missing_target = 0
         self._too_many = False
 
@@ -689,6 +697,7 @@ class _Survey(PartWork):
         into._missing_target += other._missing_target
         into._too_many |= other._too_many
         into._late |= other._late
+        into.unused |= other.unused
         for name in into.columns:
             into._fit[name] += other._fit[name]
             into._learn(name, other._distinct[name])
@@ -698,7 +707,7 @@ class _Survey(PartWork):
     def _learn(self, name: str, cells: Iterable[Any]) -> None:
         """Keep the different cells of a column, as long as they may be levels."""
         known = self._distinct[name]
-        if name not in self._late:
+        if name not in self._late | self.unused:
             known.update(cells)
         if self._is_text or self._is_text_of_numbers(name):
             there, numbers = self._fit[name][:2]
@@ -707,7 +716,14 @@ class _Survey(PartWork):
             if name in self._late:
                 known.clear()
         elif len(known) > MOST_LEVELS:
+            self._leave_out(name)
+
+    def _leave_out(self, name: str) -> None:
+        """Leave out a column that has a level for nearly each row, unless it is asked for."""
+        if self._forced.get(name) == "nominal":
             raise _names_rows(name)
+        self.unused.add(name)
+        self._distinct[name].clear()
 
     def _count(self, values: Iterable[tuple[Any, int]]) -> None:
         """Count the different values of the target, as long as they may be classes."""
@@ -729,7 +745,7 @@ class _Survey(PartWork):
         if self._is_text or self._is_text_of_numbers(name):
             cells = blanked(cells.cast(pl.String))
             self._fit[name] += fits_of(cells)
-        if name not in self._late:
+        if name not in self._late | self.unused:
             self._learn(name, _plain_cells(cells).drop_nulls().unique().to_list())
 
     def _see_target(self, cells: pl.Series) -> None:
@@ -778,6 +794,8 @@ class _Survey(PartWork):
         known = self._distinct[name]
         if name in self._late:
             known = source.reduce(_Levels(name), Resources(effective_n_jobs(None)))
+            if len(known) > MOST_LEVELS:
+                self._leave_out(name)
         return ColumnReader(name, "nominal", True, "level", _ordered(known))
 
     def target(self) -> tuple[ColumnReader, Task, tuple[Any, ...], IntArray]:
@@ -837,14 +855,11 @@ class _Levels(PartWork):
     def read(self, part: int, frames: Iterator[pl.DataFrame]) -> set[str]:
         found: set[str] = set()
         for frame in frames:
-            self.merge(found, set(blanked(frame[self.columns[0]]).drop_nulls().unique().to_list()))
+            found = self.merge(found, set(blanked(frame[self.columns[0]]).drop_nulls().unique().to_list()))
         return found
 
     def merge(self, into: set[str], other: set[str]) -> set[str]:
-        into |= other
-        if len(into) > MOST_LEVELS:
-            raise _names_rows(self.columns[0])
-        return into
+        return into if len(into) > MOST_LEVELS else into | other
 
 
 def _names_rows(name: str) -> InputError:
