@@ -1,3 +1,4 @@
+import re
 import shlex
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 from fewer.cli import main
 from fewer.contracts import Resources
 from fewer.io import TableError, read_table
-from fewer.io._kinds import ReadOptions, typed_columns, why_left_out
+from fewer.io._kinds import ReadOptions, _looks_of, typed_columns, why_left_out
 from fewer.io.frames import row_number
 from fewer.rankers import (
     CMIM,
@@ -270,3 +271,17 @@ def test_numbers_among_many_words_are_levels_and_said_so(tmp_path):
     problem = read_table(path, target="y")
     assert problem.kinds[0] == "nominal"
     assert any("'a' is read as categories: most cells are numbers" in note for note in problem.notes)
+
+
+def test_looks_of_columns_are_those_of_each_cell():
+    columns = {
+        "fraction": ["0.5", "12", "03"], "codes": ["0213", "44", None], "wide": ["7", " 008 ", "12"],
+        "dates": ["20260131", "20251224", None], "later": ["20260131", "x", "1"], "none": [None, None, None],
+        "one": ["5", "6", "7"], "signed": ["-05", "01", "02"], "words": ["a", "01", "20260131"],
+    }  # fmt: skip
+    frame = pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
+    for (name, cells), found in zip(columns.items(), _looks_of(frame), strict=True):
+        known = [cell for cell in cells if cell is not None]
+        digits = all(re.fullmatch(r"\d+", cell.strip()) for cell in known)
+        assert found.codes == (digits and any(cell.startswith("0") and len(cell) > 1 for cell in known)), name
+        assert found.compact == all(re.fullmatch(r"(19|20)\d{6}", cell) for cell in known), name

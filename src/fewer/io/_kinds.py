@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, cast, get_args
 
@@ -216,6 +216,10 @@ class Reading:
     reason: str = ""
 
 
+PLAIN = Reading("numeric", NumberFormat())
+"""Numbers as programs write them; where it is this very object, every cell was read as one."""
+
+
 @dataclass(frozen=True)
 class ReadOptions:
     """What the user said about a table of text.
@@ -309,13 +313,19 @@ class _Looks(NamedTuple):
 
 def _looks_of(texts: pl.DataFrame) -> list[_Looks]:
     """Say which columns are digits with leading zeros, and which may hold dates such as 20260131."""
-    cells = pl.all().str
-    zeros = texts.select((cells.starts_with("0") & (cells.len_bytes() > 1)).any()).row(0)
-    some = [name for name, found in zip(texts.columns, zeros, strict=True) if found]
-    digits = texts.select(pl.col(some).str.strip_chars().str.contains(r"^\d+$").all()).row(0) if some else ()
-    codes = {name for name, found in zip(some, digits, strict=True) if found}
-    compact = texts.select(pl.all().drop_nulls().head(20).str.contains(COMPACT).all()).row(0)
-    return [_Looks(name in codes, dates) for name, dates in zip(texts.columns, compact, strict=True)]
+    # Both hold digits alone, which one cell of most columns of numbers refutes.
+    firsts = texts.select(pl.all().drop_nulls().first()).row(0)
+    some = [name for name, cell in zip(texts.columns, firsts, strict=True) if cell is None or cell.strip().isdigit()]
+    if not some:
+        return [_Looks(False, False)] * texts.width
+    few, cells = texts.select(some), pl.all().str
+    zeros = few.select((cells.starts_with("0") & (cells.len_bytes() > 1)).any()).row(0)
+    digits = few.select(pl.all().str.strip_chars().str.contains(r"^\d+$").all()).row(0)
+    compact = few.select(pl.all().drop_nulls().head(20).str.contains(COMPACT).all()).row(0)
+    looks = {
+        name: _Looks(one and two, three) for name, one, two, three in zip(some, zeros, digits, compact, strict=True)
+    }
+    return [looks.get(name, _Looks(False, False)) for name in texts.columns]
 
 
 def typed_frame(frame: pl.DataFrame, options: ReadOptions) -> Understood:
@@ -415,7 +425,7 @@ def _draft_numbers(text: pl.Series, number: pl.Series, looks: _Looks, options: R
         dates = find_compact(text.name, text)
     if dates is not None:
         return _Draft(text, dates.read(text), Reading("date", dates))
-    return _Draft(text, number, Reading("numeric", NumberFormat()))
+    return _Draft(text, number, PLAIN)
 
 
 def _draft_formatted(text: pl.Series, place: Place, options: ReadOptions) -> _Draft | None:
@@ -460,7 +470,7 @@ def _draft_strewn(text: pl.Series, place: Place, options: ReadOptions) -> _Draft
     draft = _draft_formatted(rest, place, options)
     number = rest.cast(pl.Float64, strict=False)
     if draft is None and number.null_count() == rest.null_count():
-        draft = _Draft(text, number, Reading("numeric", NumberFormat()))
+        draft = _Draft(text, number, replace(PLAIN))
     if draft is None or draft.reading.kind == "left out":
         return None
     trouble = "not a number" if draft.reading.kind == "numeric" else "not a date"
@@ -541,7 +551,7 @@ def _decide_decimals(drafts: list[_Draft], options: ReadOptions) -> None:
     for draft in drafts:
         text = draft.text.drop_nulls()
         dotted = text.filter(text.str.contains(".", literal=True))
-        plain = draft.reading == Reading("numeric", NumberFormat())
+        plain = draft.reading == PLAIN
         if commas and plain and len(dotted) and dotted.str.contains(_GROUPED).all():
             form = NumberFormat(",", ".")
             draft.column, draft.reading = form.read(draft.text), Reading("numeric", form)
@@ -642,7 +652,7 @@ def _describe_numbers(draft: _Draft, form: NumberFormat) -> str:
 
 
 def _is_program_like(draft: _Draft) -> bool:
-    return (
+    return draft.reading is PLAIN or (
         draft.reading.format == NumberFormat()
         and draft.column.null_count() == draft.text.cast(pl.Float64, strict=False).null_count()
     )
@@ -677,9 +687,7 @@ def _other_notes(drafts: list[_Draft], options: ReadOptions) -> list[str]:
 def _could_be_moments(draft: _Draft, options: ReadOptions) -> bool:
     """Whether whole numbers of one length, many of them different, are as large as milliseconds of our days."""
     name = draft.text.name
-    if name in (*options.numeric, options.target, *options.readings) or draft.reading != Reading(
-        "numeric", NumberFormat()
-    ):
+    if draft.reading != PLAIN or name in (*options.numeric, options.target, *options.readings):
         return False
     form = find_moments(draft.column)
     return form is not None and draft.column.n_unique() >= MIN_CELLS
