@@ -59,7 +59,7 @@ def test_json_frame_and_html(selection):
     ("low", "high", "begins"),
     [
         (0.01, 0.09, "Better with 1 of 6 features: +5.0 points of held-out accuracy (+1.0 to +9.0, 95 %)."),
-        (-0.012, 0.12, "As good with 1 of 6 features: at most 0.2 points of held-out accuracy are lost (95 %)."),
+        (-0.012, 0.12, "As good with 1 of 6 features: at most 0.1 points of held-out accuracy are lost (95 %)."),
         (
             -0.05,
             0.12,
