@@ -3,7 +3,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from fewer.kernels.bundles import HeldOut, Training
-from fewer.kernels.newton import fit_members, predict_added
+from fewer.kernels.newton import fit_members, predict_one_more
 
 
 def setting():
@@ -44,7 +44,7 @@ def test_one_column_more_from_the_fit_before_it():
     fit_members(members, fit, start)
     out = np.empty((2, 60, 2))
     open_rows, sure = np.zeros((2, 60), dtype=bool), np.zeros((2, 2), dtype=bool)
-    predict_added(members, added, rows, fit, 0.0, start, out, open_rows, sure)
+    predict_one_more(members, added, rows, fit, 0.0, start, out, open_rows, sure)
     assert sure.all()
     assert not open_rows.any()
     for place, column in enumerate(added):

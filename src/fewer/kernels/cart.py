@@ -45,6 +45,36 @@ class Limits(NamedTuple):
     decrease: float
 
 
+class Room(NamedTuple):
+    """Arrays to work in."""
+
+    orders: NDArray[np.int32]
+    """(p, n): rows of a tree by size, of each column."""
+    buffer: NDArray[np.int32]
+    is_left: NDArray[np.bool_]
+    others: IntArray
+    """(m,): test rows."""
+    features: IntArray
+    """(2, p)"""
+    stack: IntArray
+    """Open nodes."""
+    sums: NDArray[np.float64]
+    """(3, n_classes)"""
+    best: NDArray[np.float64]
+    state: NDArray[np.uint32]
+
+    @classmethod
+    def of(cls, columns: SortedColumns, n_classes: int) -> Room:
+        """Return arrays for trees on these columns."""
+        p, n = columns.train.shape
+        return cls(
+            np.empty((p, n), np.int32), np.empty(n, np.int32), np.zeros(n, np.bool_),
+            np.empty(columns.test.shape[1], np.int64), np.empty((2, p), np.int64),
+            np.empty((n + 2, PARENT + 1), np.int64),
+            np.empty((3, n_classes)), np.empty(2), np.empty(1, np.uint32),
+        )  # fmt: skip
+
+
 @inner(no_cpython_wrapper=True, error_model="numpy", _nrt=False)
 def _draw(state, low, high):
     """Draw a whole number from low to high - 1: xorshift of 32 bits, of which 31 are used."""
@@ -194,8 +224,21 @@ def _lay_out(sorted_rows, counts, orders, features):
     return size
 
 
-@inner(error_model="numpy")
-def grow(columns, counts, seeds, limits, outputs, gains):
+@inner(no_cpython_wrapper=True, error_model="numpy", _nrt=False)
+def _count_classes(rows, start, stop, codes, counts, sums):
+    """Write how much each class weighs among some rows; return the whole."""
+    total = 0.0
+    for c in range(sums.shape[0]):
+        sums[c] = 0.0
+    for i in range(start, stop):
+        sums[codes[rows[i]]] += counts[rows[i]]
+        total += counts[rows[i]]
+    return total
+
+
+# Arrays come from outside: making them, and filling parts of them at once, would take a third of the compilation.
+@inner(error_model="numpy", _nrt=False)
+def grow(columns, counts, seeds, limits, room, outputs, gains):
     """Grow trees and add what they say of the test rows.
 
     Parameters
@@ -208,41 +251,40 @@ def grow(columns, counts, seeds, limits, outputs, gains):
         One for each tree.
     limits : Limits
         How far trees may grow.
+    room : Room
+        Arrays to work in.
     outputs : array of shape (m, n_classes)
         Shares of the classes in the leaves are added.
     gains : array of shape (n_trees, p)
         What cuts of each column take off the impurity, times the weight of their rows, is added.
     """
-    p, n = columns.train.shape
-    n_classes = outputs.shape[1]
-    orders, buffer, is_left = np.empty((p, n), np.int32), np.empty(n, np.int32), np.zeros(n, np.bool_)
-    others, features, stack = (
-        np.empty(outputs.shape[0], np.int64),
-        np.empty((2, p), np.int64),
-        np.empty((n + 2, 7), np.int64),
+    orders, others, features, stack, sums, best = (
+        room.orders,
+        room.others,
+        room.features,
+        room.stack,
+        room.sums,
+        room.best,
     )
-    sums, best, state = np.empty((3, n_classes)), np.empty(2), np.empty(1, np.uint32)
+    n_classes, n_tests, codes = outputs.shape[1], outputs.shape[0], columns.codes
     for t in range(seeds.shape[0]):
-        state[0], whole, open_nodes = seeds[t], counts[t].sum(), 1
-        stack[0] = 0
-        stack[0, STOP], stack[0, TEST_STOP] = _lay_out(columns.orders, counts[t], orders, features), others.shape[0]
-        for i in range(others.shape[0]):
+        room.state[0], open_nodes, node, counted = seeds[t], 1, stack[0], counts[t]
+        for c in range(PARENT + 1):
+            node[c] = 0
+        node[STOP], node[TEST_STOP] = _lay_out(columns.orders, counted, orders, features), n_tests
+        whole = _count_classes(orders[0], 0, node[STOP], codes, counted, sums[0])
+        for i in range(n_tests):
             others[i] = i
         while open_nodes > 0:
             open_nodes -= 1
             node = stack[open_nodes]
-            sums[0] = 0.0
-            for i in range(node[START], node[STOP]):
-                row = orders[0, i]
-                sums[0, columns.codes[row]] += counts[t, row]
-            weight, n_rows, column = sums[0].sum(), node[STOP] - node[START], -1
+            weight = _count_classes(orders[0], node[START], node[STOP], codes, counted, sums[0])
+            n_rows, column = node[STOP] - node[START], -1
             impurity = _impurity(sums[0], weight)
             if node[DEPTH] < limits.deepest and n_rows >= limits.smallest and impurity > EPSILON:
-                column = _best_column(columns, orders, node, counts[t], sums, limits, features, best, state)
+                column = _best_column(columns, orders, node, counted, sums, limits, features, best, room.state)
             if column >= 0 and limits.decrease > 0.0:
-                sums[1] = 0.0
-                for i in range(node[START], int(best[1])):
-                    sums[1, columns.codes[orders[column, i]]] += counts[t, orders[column, i]]
+                _count_classes(orders[column], node[START], int(best[1]), codes, counted, sums[1])
                 if weight / whole * _decrease(sums, weight, impurity) + EPSILON < limits.decrease:
                     column = -1
             if node[PARENT] > 0:
@@ -254,12 +296,11 @@ def grow(columns, counts, seeds, limits, outputs, gains):
                 continue
             gains[t, column] += weight * impurity
             middle = int(best[1])
-            parted = _divide(columns, orders, node, column, middle, is_left, buffer, others)
+            parted = _divide(columns, orders, node, column, middle, room.is_left, room.buffer, others)
             # The right child waits below the left one, which is split first.
-            node[PARENT] = column + 1
-            stack[open_nodes + 1] = stack[open_nodes]
-            stack[open_nodes, START], stack[open_nodes, TEST_START] = middle, parted
-            stack[open_nodes + 1, STOP], stack[open_nodes + 1, TEST_STOP] = middle, parted
-            stack[open_nodes, DEPTH] += 1
-            stack[open_nodes + 1, DEPTH] += 1
+            below, node[PARENT], node[DEPTH] = stack[open_nodes + 1], column + 1, node[DEPTH] + 1
+            for c in range(PARENT + 1):
+                below[c] = node[c]
+            node[START], node[TEST_START] = middle, parted
+            below[STOP], below[TEST_STOP] = middle, parted
             open_nodes += 2

@@ -5,8 +5,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from numba import njit
+
+from fewer.kernels.compiling import inner
 
 MOST_STEPS, MOST_ROUNDS = 40, 1000
 EXACT = 1e-9
@@ -14,10 +17,11 @@ EXACT = 1e-9
 LARGE = 1e200
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz", "arcp"})
+@inner(no_cpython_wrapper=True, _nrt=False, error_model="numpy", fastmath={"contract", "reassoc", "nsz", "arcp"})
 def add_up(columns, members, theta, z):
     """Write the decisions of rows."""
-    z[:] = theta[0]
+    for i in range(z.shape[0]):
+        z[i] = theta[0]
     for a in range(1, theta.shape[0]):
         coefficient = theta[a]
         column = columns[members[a - 1]]
@@ -25,7 +29,7 @@ def add_up(columns, members, theta, z):
             z[i] += coefficient * column[i]
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz", "arcp"})
+@inner(no_cpython_wrapper=True, _nrt=False, error_model="numpy", fastmath={"contract", "reassoc", "nsz", "arcp"})
 def _logistic(z, y, weights, slope, bend):
     """Write the first and second derivatives of the logistic loss of each row; return the sum of losses."""
     loss, product = 0.0, 1.0
@@ -48,7 +52,7 @@ def _logistic(z, y, weights, slope, bend):
     return loss + np.log(product)
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz", "arcp"})
+@inner(no_cpython_wrapper=True, _nrt=False, error_model="numpy", fastmath={"contract", "reassoc", "nsz", "arcp"})
 def _hinge(z, y, weights, slope, bend):
     """Write the derivatives of the squared hinge, (1 - sz)² where that is positive, s = ±1; return the sum."""
     loss = 0.0
@@ -61,7 +65,7 @@ def _hinge(z, y, weights, slope, bend):
     return loss
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz", "arcp"})
+@inner(no_cpython_wrapper=True, _nrt=False, error_model="numpy", fastmath={"contract", "reassoc", "nsz", "arcp"})
 def slopes(fit, fold, members, theta, work, gradient, hessian):
     """Write the gradient and the Hessian of the loss at theta; return the loss."""
     k, size = members.shape[0] + 1, fit.sizes[fold]
@@ -100,14 +104,17 @@ def slopes(fit, fold, members, theta, work, gradient, hessian):
     return loss
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz", "arcp"})
+@inner(_nrt=False, error_model="numpy", fastmath={"contract", "reassoc", "nsz", "arcp"})
 def mean_loss(theta, fit, fold, members, work, gradient):
     """Write the gradient of the loss a row; return that loss: what scikit-learn hands to L-BFGS."""
     size, total = fit.sizes[fold], fit.totals[fold]
     z, slope = work[0, :size], work[1, :size]
     add_up(fit.trains[fold], members, theta, z)
     loss = _logistic(z, fit.y[fold], fit.weights[fold], slope, work[2, :size])
-    gradient[0] = slope.sum() / total
+    pull = 0.0
+    for i in range(size):
+        pull += slope[i]
+    gradient[0] = pull / total
     for a in range(1, theta.shape[0]):
         column, pull = fit.trains[fold][members[a - 1]], fit.ridge * theta[a]
         for i in range(size):
@@ -117,7 +124,7 @@ def mean_loss(theta, fit, fold, members, work, gradient):
     return loss / total
 
 
-@njit(nogil=True, cache=True)
+@inner(no_cpython_wrapper=True, _nrt=False, error_model="numpy")
 def factor(hessian, k):
     """Replace the lower half of a matrix by its Cholesky factor; say whether it has one."""
     for a in range(k):
@@ -134,7 +141,7 @@ def factor(hessian, k):
     return True
 
 
-@njit(nogil=True, cache=True)
+@inner(no_cpython_wrapper=True, _nrt=False, error_model="numpy")
 def solve(lower, k, right):
     """Solve with a Cholesky factor, in place."""
     for a in range(k):
@@ -149,15 +156,16 @@ def solve(lower, k, right):
         right[a] = total / lower[a, a]
 
 
-@njit(nogil=True, cache=True)
-def _climb_with_lengths(fit, fold, members, theta, work, gradient, hessian):
+@inner(no_cpython_wrapper=True, _nrt=False, error_model="numpy")
+def _climb_with_lengths(fit, fold, members, theta, work, gradient, hessian, room):
     """Fit with a price on absolute coefficients: each step minimises the quadratic model and the price together.
 
     The factor that is left behind is that of the coefficients that are not 0; the others do not move.
     """
-    k = members.shape[0] + 1
-    price, after = fit.length, np.empty(k)
-    loss = slopes(fit, fold, members, theta, work, gradient, hessian) + price * np.abs(theta).sum()
+    k, price, step, after = members.shape[0] + 1, fit.length, room[0], room[1]
+    loss = slopes(fit, fold, members, theta, work, gradient, hessian)
+    for a in range(k):
+        loss += price * abs(theta[a])
     for _ in range(MOST_STEPS):
         steepest = 0.0
         for a in range(k):
@@ -166,23 +174,31 @@ def _climb_with_lengths(fit, fold, members, theta, work, gradient, hessian):
         if steepest <= EXACT * fit.totals[fold]:
             for a in range(k):
                 if theta[a] == 0.0:
-                    hessian[a, :], hessian[a:, a], hessian[a, a] = 0.0, 0.0, LARGE
+                    for b in range(k):
+                        hessian[max(a, b), min(a, b)] = 0.0
+                    hessian[a, a] = LARGE
             return factor(hessian, k)
-        after[:] = theta
+        for a in range(k):
+            after[a] = theta[a]
         _minimise_model(gradient, hessian, theta, after, price)
-        step = after - theta
+        for a in range(k):
+            step[a] = after[a] - theta[a]
         new, halvings = np.inf, 0
         while new > loss + 1e-10 * abs(loss) + 1e-14 * fit.sizes[fold] and halvings < 20:
-            after = theta + step
-            new = slopes(fit, fold, members, after, work, gradient, hessian) + price * np.abs(after).sum()
-            step *= 0.5
+            for a in range(k):
+                after[a] = theta[a] + step[a]
+                step[a] *= 0.5
+            new = slopes(fit, fold, members, after, work, gradient, hessian)
+            for a in range(k):
+                new += price * abs(after[a])
             halvings += 1
         loss = new
-        theta[:] = after
+        for a in range(k):
+            theta[a] = after[a]
     return False
 
 
-@njit(nogil=True, cache=True)
+@inner(no_cpython_wrapper=True, _nrt=False, error_model="numpy")
 def _minimise_model(gradient, hessian, theta, after, price):
     """Move `after` to the minimum of the quadratic model at theta and the price, one coefficient at a time."""
     k, largest = theta.shape[0], 1.0
@@ -200,13 +216,17 @@ def _minimise_model(gradient, hessian, theta, after, price):
             return
 
 
-@njit(nogil=True, cache=True)
-def climb(fit, fold, members, theta, work, gradient, hessian):
-    """Fit from a start by Newton's steps, halved where the loss would rise; leave the factor of the Hessian behind."""
-    if fit.length > 0.0:
-        return _climb_with_lengths(fit, fold, members, theta, work, gradient, hessian)
-    k = members.shape[0] + 1
-    step = np.empty(k)
+@inner(_nrt=False, error_model="numpy")
+def climb(fit, fold, members, theta, work, gradient, hessian, room, lengths):
+    """Fit from a start by Newton's steps, halved where the loss would rise; leave the factor of the Hessian behind.
+
+    room : (2, k + 1)
+    lengths : True or None
+        Whether absolute coefficients have a price; the code for it is compiled where they have.
+    """
+    if lengths is not None:
+        return _climb_with_lengths(fit, fold, members, theta, work, gradient, hessian, room)
+    k, step = members.shape[0] + 1, room[0]
     loss = slopes(fit, fold, members, theta, work, gradient, hessian)
     for _ in range(MOST_STEPS):
         if not factor(hessian, k):
@@ -233,14 +253,13 @@ def climb(fit, fold, members, theta, work, gradient, hessian):
     return False
 
 
-@njit(nogil=True, cache=True)
-def predict(theta, members, rows, fold, lower, slack, out, open_rows):
+@inner(_nrt=False, error_model="numpy")
+def predict(theta, members, rows, fold, lower, slack, out, open_rows, x):
     """Write the decisions of test rows; mark those that are nearer to zero than the slack of another solver allows.
 
     At a point where the gradient is at most g in every direction, a decision is off by g ‖H⁻¹x‖₁ at most.
     """
     k = members.shape[0] + 1
-    x = np.empty(k)
     for i in range(rows.bounds[fold], rows.bounds[fold + 1]):
         total = theta[0]
         for a in range(1, k):
@@ -257,61 +276,69 @@ def predict(theta, members, rows, fold, lower, slack, out, open_rows):
             open_rows[i] = abs(total) <= slack * reach
 
 
-@njit(nogil=True, cache=True)
-def predict_added(members, added, rows, fit, tolerance, start, out, open_rows, sure):
+@inner(_nrt=False, error_model="numpy")
+def predict_added(members, added, rows, fit, tolerance, start, out, open_rows, sure, scratch, lengths):
     """Predict from the members and each of `added`, one at a time: (q, n, 2).
 
-    `start` holds the members' own coefficients, (f, k + 1); `tolerance` is the other solver's mean gradient.
+    `start` holds the members' own coefficients, (f, k + 1); `tolerance` is the other solver's mean gradient. `members`
+    has room for one more, and `scratch` is that of `room_for`.
     """
-    k = members.shape[0] + 2
-    theta, gradient, hessian = np.empty(k), np.empty(k), np.empty((k, k))
-    work = np.empty((3, fit.trains.shape[2]))
-    columns = np.empty(members.shape[0] + 1, np.int64)
-    columns[: members.shape[0]] = members
+    theta, gradient, hessian, room, work = scratch
+    k = members.shape[0] + 1
     for fold in range(rows.bounds.shape[0] - 1):
         for q in range(added.shape[0]):
-            columns[members.shape[0]] = added[q]
-            theta[: k - 1] = start[fold]
+            members[k - 2] = added[q]
+            for a in range(k - 1):
+                theta[a] = start[fold, a]
             theta[k - 1] = 0.0
-            sure[q, fold] = climb(fit, fold, columns, theta, work, gradient, hessian)
+            sure[q, fold] = climb(fit, fold, members, theta, work, gradient, hessian, room, lengths)
             if sure[q, fold]:
-                predict(theta, columns, rows, fold, hessian, tolerance * fit.totals[fold], out[q], open_rows[q])
+                slack = tolerance * fit.totals[fold]
+                predict(theta, members, rows, fold, hessian, slack, out[q], open_rows[q], room[0])
 
 
-@njit(nogil=True, cache=True)
-def predict_with_reach(members, added, rows, fit, slack, start, out, reach, sure):
+@inner(_nrt=False, error_model="numpy")
+def predict_with_reach(members, added, rows, fit, slack, start, out, reach, sure, scratch):
     """Do the same for one class against the others: decisions (q, n), and how far off another solver's may be, (q, n).
 
     slack : (f,) float64
         The largest gradient at which the other solver stops.
     """
-    k = members.shape[0] + 2
-    theta, gradient, hessian, x = np.empty(k), np.empty(k), np.empty((k, k)), np.ones(k)
-    work = np.empty((3, fit.trains.shape[2]))
-    columns = np.empty(members.shape[0] + 1, np.int64)
-    columns[: members.shape[0]] = members
+    theta, gradient, hessian, room, work = scratch
+    k, x = members.shape[0] + 1, room[0]
     for fold in range(rows.bounds.shape[0] - 1):
         for q in range(added.shape[0]):
-            columns[members.shape[0]] = added[q]
-            theta[: k - 1] = start[fold]
+            members[k - 2] = added[q]
+            for a in range(k - 1):
+                theta[a] = start[fold, a]
             theta[k - 1] = 0.0
-            sure[q, fold] &= climb(fit, fold, columns, theta, work, gradient, hessian)
+            sure[q, fold] &= climb(fit, fold, members, theta, work, gradient, hessian, room, None)
             for i in range(rows.bounds[fold], rows.bounds[fold + 1]):
                 x[0], total = 1.0, theta[0]
                 for a in range(1, k):
-                    x[a] = rows.columns[columns[a - 1], i]
+                    x[a] = rows.columns[members[a - 1], i]
                     total += theta[a] * x[a]
                 out[q, i] = total
                 solve(hessian, k, x)
-                reach[q, i] = slack[fold] * np.abs(x).sum()
+                reach[q, i] = 0.0
+                for a in range(k):
+                    reach[q, i] += slack[fold] * abs(x[a])
 
 
-@njit(nogil=True, cache=True)
-def fit_members(members, fit, start):
+def room_for(fit: Any, k: int) -> tuple[Any, ...]:
+    """Return room for a fit of k coefficients, the constant among them: theta, gradient, Hessian, two more, rows."""
+    return np.empty(k), np.empty(k), np.empty((k, k)), np.empty((2, k)), np.empty((3, fit.trains.shape[2]))
+
+
+def fit_members(members: Any, fit: Any, start: Any) -> None:
     """Fit the members in every fold: (f, k + 1) coefficients."""
-    k = members.shape[0] + 1
-    gradient, hessian = np.empty(k), np.empty((k, k))
-    work = np.empty((3, fit.trains.shape[2]))
-    for fold in range(start.shape[0]):
+    _, gradient, hessian, room, work = room_for(fit, len(members) + 1)
+    for fold in range(len(start)):
         start[fold] = 0.0
-        climb(fit, fold, members, start[fold], work, gradient, hessian)
+        climb(fit, fold, members, start[fold], work, gradient, hessian, room, True if fit.length else None)
+
+
+def predict_one_more(members: Any, added: Any, rows: Any, fit: Any, *given: Any) -> None:
+    """Call `predict_added` with the room that it needs."""
+    longer, scratch = np.append(members, 0), room_for(fit, len(members) + 2)
+    predict_added(longer, added, rows, fit, *given, scratch, True if fit.length else None)

@@ -6,13 +6,15 @@ constants grow alike; a cost on their sum, which no gradient sees, makes the Hes
 
 from __future__ import annotations
 
-import numpy as np
-from numba import njit
+from typing import Any
 
+import numpy as np
+
+from fewer.kernels.compiling import inner
 from fewer.kernels.newton import EXACT, MOST_STEPS, factor, solve
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz", "arcp"})
+@inner(no_cpython_wrapper=True, _nrt=False, error_model="numpy", fastmath={"contract", "reassoc", "nsz", "arcp"})
 def shares_of(columns, members, fit, fold, theta, shares):
     """Write (c, n) chances of the training rows; return the loss."""
     c, k = theta.shape
@@ -42,18 +44,20 @@ def shares_of(columns, members, fit, fold, theta, shares):
     return loss
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz", "arcp"})
+@inner(no_cpython_wrapper=True, _nrt=False, error_model="numpy", fastmath={"contract", "reassoc", "nsz", "arcp"})
 def slopes(columns, members, fit, fold, theta, shares, gradient, hessian):
     """Write the gradient (c · k,) and the lower half of the Hessian at theta, from the chances there."""
     c, k = theta.shape
     size = fit.sizes[fold]
     weights = fit.weights[fold]
-    line, bend = np.empty(size), np.empty(size)
+    line, bend = shares[c], shares[c + 1]
     for a in range(c):
         # ∂/∂θ_a = Σ w (p_a − [y = a]) x + ridge θ_a, without a ridge on the constant.
+        total = 0.0
         for i in range(size):
             line[i] = weights[i] * (shares[a, i] - (1.0 if int(fit.y[fold, i]) == a else 0.0))
-        gradient[a * k] = line.sum()
+            total += line[i]
+        gradient[a * k] = total
         for j in range(1, k):
             column = columns[members[j - 1]]
             total = 0.0
@@ -62,9 +66,11 @@ def slopes(columns, members, fit, fold, theta, shares, gradient, hessian):
             gradient[a * k + j] = total + fit.ridge * theta[a, j]
         for b in range(a + 1):
             # ∂²/∂θ_a∂θ_b = Σ w p_a ([a = b] − p_b) x xᵀ; 0.25 Σ w is the cost on the sum of the constants.
+            total = 0.25 * fit.totals[fold]
             for i in range(size):
                 bend[i] = weights[i] * shares[a, i] * ((1.0 if a == b else 0.0) - shares[b, i])
-            hessian[a * k, b * k] = bend.sum() + 0.25 * fit.totals[fold]
+                total += bend[i]
+            hessian[a * k, b * k] = total
             for j in range(1, k):
                 column = columns[members[j - 1]]
                 total = 0.0
@@ -82,19 +88,22 @@ def slopes(columns, members, fit, fold, theta, shares, gradient, hessian):
                     hessian[a * k + j, a * k + j] += fit.ridge
 
 
-@njit(nogil=True, cache=True)
-def climb(columns, members, fit, fold, theta, gradient, hessian):
+@inner(_nrt=False, error_model="numpy")
+def climb(columns, members, fit, fold, theta, gradient, hessian, room):
     """Fit from a start by Newton's steps, halved where the loss would rise; leave the factor of the Hessian behind."""
     c, k = theta.shape
-    shares = np.empty((c, fit.sizes[fold]))
+    shares, step = room
     loss = shares_of(columns, members, fit, fold, theta, shares)
     for _ in range(MOST_STEPS):
         slopes(columns, members, fit, fold, theta, shares, gradient, hessian)
         if not factor(hessian, c * k):
             return False
-        if np.abs(gradient).max() <= EXACT * fit.totals[fold]:
+        steepest = 0.0
+        for a in range(c * k):
+            steepest = max(steepest, abs(gradient[a]))
+            step[a] = gradient[a]
+        if steepest <= EXACT * fit.totals[fold]:
             return True
-        step = gradient.copy()
         solve(hessian, c * k, step)
         for a in range(c):
             for j in range(k):
@@ -103,9 +112,9 @@ def climb(columns, members, fit, fold, theta, gradient, hessian):
         # The loss is convex, so a small enough step lowers it.
         halvings = 0
         while new > loss + 1e-10 * abs(loss) and halvings < 20:
-            step *= 0.5
             for a in range(c):
                 for j in range(k):
+                    step[a * k + j] *= 0.5
                     theta[a, j] += step[a * k + j]
             new = shares_of(columns, members, fit, fold, theta, shares)
             halvings += 1
@@ -113,15 +122,14 @@ def climb(columns, members, fit, fold, theta, gradient, hessian):
     return False
 
 
-@njit(nogil=True, cache=True)
-def predict(theta, columns, rows, fold, lower, slack, out, open_rows):
+@inner(no_cpython_wrapper=True, _nrt=False, error_model="numpy")
+def predict(theta, columns, rows, fold, lower, slack, out, open_rows, d):
     """Write the decisions (n, c) of test rows; mark those that the slack of another solver can turn.
 
     At a point where the gradient is at most g in every direction, the difference of two decisions is off by
     g ‖H⁻¹d‖₁ at most, d being the row's part in the one less its part in the other.
     """
     c, k = theta.shape
-    d = np.empty(c * k)
     for i in range(rows.bounds[fold], rows.bounds[fold + 1]):
         best = 0
         for a in range(c):
@@ -135,41 +143,56 @@ def predict(theta, columns, rows, fold, lower, slack, out, open_rows):
             gap = out[i, best] - out[i, a]
             if a == best or slack <= 0.0 or gap > 1.0:
                 continue
-            d[:] = 0.0
+            for j in range(c * k):
+                d[j] = 0.0
             for j in range(k):
                 x = 1.0 if j == 0 else rows.columns[columns[j - 1], i]
                 d[best * k + j], d[a * k + j] = x, -x
             solve(lower, c * k, d)
-            if gap <= slack * np.abs(d).sum():
+            reach = 0.0
+            for j in range(c * k):
+                reach += abs(d[j])
+            if gap <= slack * reach:
                 open_rows[i] = True
 
 
-@njit(nogil=True, cache=True)
-def predict_added(members, added, rows, fit, tolerance, start, out, open_rows, sure):
+@inner(_nrt=False, error_model="numpy")
+def predict_added(members, added, rows, fit, tolerance, start, out, open_rows, sure, scratch):
     """Predict from the members and each of `added`, one at a time: (q, n, c).
 
-    `start` holds the members' own coefficients, (f, c, k); `tolerance` is the other solver's mean gradient.
+    `start` holds the members' own coefficients, (f, c, k); `tolerance` is the other solver's mean gradient. `members`
+    has room for one more.
     """
-    c, k = start.shape[1], members.shape[0] + 2
-    theta, gradient, hessian = np.empty((c, k)), np.empty(c * k), np.empty((c * k, c * k))
-    columns = np.empty(members.shape[0] + 1, np.int64)
-    columns[: members.shape[0]] = members
+    theta, gradient, hessian, room = scratch
+    c, k = theta.shape
     for fold in range(rows.bounds.shape[0] - 1):
         for q in range(added.shape[0]):
-            columns[members.shape[0]] = added[q]
-            theta[:, : k - 1] = start[fold]
-            theta[:, k - 1] = 0.0
-            sure[q, fold] = climb(fit.trains[fold], columns, fit, fold, theta, gradient, hessian)
+            members[k - 2] = added[q]
+            for a in range(c):
+                for j in range(k - 1):
+                    theta[a, j] = start[fold, a, j]
+                theta[a, k - 1] = 0.0
+            sure[q, fold] = climb(fit.trains[fold], members, fit, fold, theta, gradient, hessian, room)
             if sure[q, fold]:
                 slack = tolerance * fit.totals[fold]
-                predict(theta, columns, rows, fold, hessian, slack, out[q], open_rows[q])
+                predict(theta, members, rows, fold, hessian, slack, out[q], open_rows[q], room[1])
 
 
-@njit(nogil=True, cache=True)
-def fit_members(members, fit, start):
+def _room_for(fit: Any, c: int, k: int) -> tuple[Any, ...]:
+    size = c * k
+    room = np.empty((c + 2, fit.trains.shape[2])), np.empty(size)
+    return np.empty((c, k)), np.empty(size), np.empty((size, size)), room
+
+
+def fit_members(members: Any, fit: Any, start: Any) -> None:
     """Fit the members in every fold: (f, c, k + 1) coefficients."""
-    size = start.shape[1] * start.shape[2]
-    gradient, hessian = np.empty(size), np.empty((size, size))
-    for fold in range(start.shape[0]):
+    _, gradient, hessian, room = _room_for(fit, *start.shape[1:])
+    for fold in range(len(start)):
         start[fold] = 0.0
-        climb(fit.trains[fold], members, fit, fold, start[fold], gradient, hessian)
+        climb(fit.trains[fold], members, fit, fold, start[fold], gradient, hessian, room)
+
+
+def predict_one_more(members: Any, added: Any, rows: Any, fit: Any, tolerance: float, start: Any, *out: Any) -> None:
+    """Call `predict_added` with the room that it needs."""
+    scratch = _room_for(fit, start.shape[1], start.shape[2] + 1)
+    predict_added(np.append(members, 0), added, rows, fit, tolerance, start, *out, scratch)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -36,7 +37,7 @@ from fewer.kernels.relief import (
     surf_scores,
 )
 from fewer.parallel import in_threads
-from fewer.problem import FloatArray, IntArray, Problem, Task
+from fewer.problem import BoolArray, FloatArray, IntArray, Problem, Task
 
 CAPACITIES = (4, 12, 24, 48, 96)
 """Lengths of lists that a kernel is compiled for."""
@@ -341,8 +342,8 @@ class RReliefF(Ranker):
 
         def sums(first: int, last: int) -> FloatArray:
             if lists is not None:
-                return listed_sums(first, last, lists, votes, influence, target, table.arrays())
-            return regression_sums(first, last, votes, influence, target, table.arrays())
+                return listed_sums(first, last, lists, votes, influence, target, table.arrays)
+            return regression_sums(first, last, votes, influence, target, table.arrays)
 
         pairs, apart, gap, both = sum_of_chunks(sums, problem.n_samples, resources)
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -355,41 +356,43 @@ class _ReliefRows:
     """Rows laid out for the kernels: numeric features scaled to 0 … 1, in the order given."""
 
     rows: FloatArray
-    steps: NDArray[np.int16]
-    columns: NDArray[np.float32]
     nominal: NDArray[np.uint8]
-    others: IntArray
+    special: BoolArray
     numbers: IntArray
-    slack: np.float32
     groups: IntArray
 
     @classmethod
     def of(cls, problem: Problem, order: IntArray) -> _ReliefRows:
-        nominal, missing = problem.nominal, problem.missing
+        nominal = problem.nominal
         low, high = problem.extremes
         scaled = ~nominal & (high > low)
-        shift, span = np.where(scaled, low, 0.0), np.where(scaled, high - low, 1.0)
         rows = problem.X[order]
-        rows -= shift
-        rows /= span
-        still = ~nominal & ~scaled
-        rows[:, still] = np.where(missing[order][:, still], np.nan, 0.0)
-        special = nominal | missing.any(axis=0)
+        rows -= np.where(scaled, low, 0.0)
+        rows /= np.where(scaled, high - low, 1.0)
+        if not (nominal | scaled).all():
+            still = ~nominal & ~scaled
+            rows[:, still] = np.where(problem.missing[order][:, still], np.nan, 0.0)
+        special = nominal | problem.missing.any(axis=0) if problem.has_missing else nominal
         return cls(
             rows=rows,
-            steps=_in_steps(rows, np.flatnonzero(~special)),
-            columns=np.ascontiguousarray(rows[:, special].T, dtype=np.float32),
             nominal=nominal.astype(np.uint8),
-            others=np.flatnonzero(special).astype(np.int64),
+            special=special,
             numbers=order.astype(np.int64),
-            slack=np.float32(_slack(problem.n_features)),
             groups=problem.row_groups[order],
         )
 
+    @cached_property
     def arrays(self) -> ReliefTable:
-        """Return what the kernels take."""
+        """What the kernels for large tables take."""
         return ReliefTable(
-            self.rows, self.steps, self.columns, self.nominal, self.others, self.numbers, self.slack, self.groups
+            rows=self.rows,
+            steps=_in_steps(self.rows, np.flatnonzero(~self.special)),
+            columns=np.ascontiguousarray(self.rows[:, self.special].T, dtype=np.float32),
+            nominal=self.nominal,
+            others=np.flatnonzero(self.special).astype(np.int64),
+            numbers=self.numbers,
+            slack=np.float32(_slack(self.rows.shape[1])),
+            groups=self.groups,
         )
 
 
@@ -433,8 +436,8 @@ def _relief(
 
     def scores(first: int, last: int) -> FloatArray:
         if lists is not None:
-            return listed_scores(first, last, lists, classes, table.arrays())
-        return relief_scores(first, last, k, classes, table.arrays())
+            return listed_scores(first, last, lists, classes, table.arrays)
+        return relief_scores(first, last, k, classes, table.arrays)
 
     is_small = lists is None and not one_miss and problem.n_samples**2 * problem.n_features <= SMALL
     how = _small(classes, table, k) if is_small else scores
@@ -443,9 +446,10 @@ def _relief(
 
 def _small(classes: Classes, table: _ReliefRows, k: int) -> Callable[[int, int], FloatArray]:
     """Return what sums the scores of some rows of a small table."""
-    special = np.isin(np.arange(table.rows.shape[1]), table.others)
-    order = np.argsort(special, kind="stable")
-    rows, whole = np.ascontiguousarray(table.rows[:, order]), int(np.count_nonzero(~special))
+    order = np.argsort(table.special, kind="stable")
+    rows, whole = table.rows, int(np.count_nonzero(~table.special))
+    if whole < len(order):
+        rows = np.ascontiguousarray(rows[:, order])
     laid_out = np.ascontiguousarray(rows.T), rows, table.nominal[order], whole, table.groups
 
     def scores(first: int, last: int) -> FloatArray:

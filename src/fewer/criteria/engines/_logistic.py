@@ -155,12 +155,14 @@ class LogisticEngine(Engine):
         scikit-learn fits them where its solver's tolerance could make another member the least important.
         """
         k = len(members) + 1
-        theta, gradient, hessian = np.zeros(k), np.empty(k), np.zeros((k, k))
+        theta, gradient, hessian, room = np.zeros(k), np.empty(k), np.zeros((k, k)), np.empty((2, k))
         known_fold, known, coefficients = self._examined
         if known_fold == fold and np.isin(members, known).all():
             theta[0], theta[1:] = coefficients[0], coefficients[1:][np.searchsorted(known, members)]
         work, slack = np.empty((3, self._trains.shape[2])), SAFETY * float(self._unfitted.tol) * self._totals[fold]
-        sure = self._n_outputs == 2 and newton.climb(self._fit, fold, members, theta, work, gradient, hessian)
+        sure = self._n_outputs == 2 and newton.climb(
+            self._fit, fold, members, theta, work, gradient, hessian, room, True if self.lengths else None
+        )
         if sure and k > 2:
             first, second = np.argsort(np.abs(theta[1:]), kind="stable")[:2] + 1
             reach = slack * np.abs(cho_solve((hessian, True), np.eye(k)[[first, second]].T)).sum()
@@ -169,7 +171,7 @@ class LogisticEngine(Engine):
         if sure:
             self._examined = fold, members, theta
             slack = slack if self._slack else 0.0
-            newton.predict(theta, members, self._rows, fold, hessian, slack, out[0], open_rows)
+            newton.predict(theta, members, self._rows, fold, hessian, slack, out[0], open_rows, room[0])
         if not sure or open_rows.any():
             fitted, score = self._fit_there(members, fold)
             return np.square(fitted).sum(axis=0), score
@@ -182,7 +184,7 @@ class LogisticEngine(Engine):
         self._kernels.fit_members(members, self._fit, start)
         open_rows = np.zeros((len(added), self.folds.n_tests), dtype=bool)
         sure = np.ones((len(added), self.folds.n_folds), dtype=bool)
-        self._kernels.predict_added(members, added, self._rows, self._fit, self._slack, start, out, open_rows, sure)
+        self._kernels.predict_one_more(members, added, self._rows, self._fit, self._slack, start, out, open_rows, sure)
         return open_rows, sure
 
 
@@ -259,7 +261,10 @@ class OneVsRestSVCEngine(LogisticEngine):
             newton.fit_members(members, fit, start)
             slack = np.sqrt(pulls[:, -1] + pulls[:, members].sum(axis=1) + pulls[:, added].max(axis=1))
             slack *= self._shares[c]
-            newton.predict_with_reach(members, added, self._rows, fit, slack, start, decisions[c], reach[c], sure)
+            scratch = newton.room_for(fit, len(members) + 2)
+            newton.predict_with_reach(
+                np.append(members, 0), added, self._rows, fit, slack, start, decisions[c], reach[c], sure, scratch
+            )
         out[:] = np.moveaxis(decisions, 0, -1)
         winner = decisions.argmax(axis=0)[None]
         least = np.take_along_axis(decisions - reach, winner, axis=0)
