@@ -45,7 +45,7 @@ class Limits(NamedTuple):
     decrease: float
 
 
-class Room(NamedTuple):
+class TreeRoom(NamedTuple):
     """Arrays to work in."""
 
     orders: NDArray[np.int32]
@@ -64,7 +64,7 @@ class Room(NamedTuple):
     state: NDArray[np.uint32]
 
     @classmethod
-    def of(cls, columns: SortedColumns, n_classes: int) -> Room:
+    def of(cls, columns: SortedColumns, n_classes: int) -> TreeRoom:
         """Return arrays for trees on these columns."""
         p, n = columns.train.shape
         return cls(
@@ -251,7 +251,7 @@ def grow(columns, counts, seeds, limits, room, outputs, gains):
         One for each tree.
     limits : Limits
         How far trees may grow.
-    room : Room
+    room : TreeRoom
         Arrays to work in.
     outputs : array of shape (m, n_classes)
         Shares of the classes in the leaves are added.

@@ -138,7 +138,7 @@ class ForestPart(TreePart):
         )  # fmt: skip
         some = cart.SortedColumns(train[columns], orders[columns], test[columns], self._codes)
         gains = np.zeros((len(seeds), len(columns)))
-        cart.grow(some, counts, seeds, limits, cart.Room.of(some, self._n_classes), found, gains)
+        cart.grow(some, counts, seeds, limits, cart.TreeRoom.of(some, self._n_classes), found, gains)
         self._gains = list(gains)
         return found / len(seeds)
 
