@@ -14,7 +14,7 @@ from fewer.kernels.compiling import inner
 from fewer.kernels.newton import EXACT, MOST_STEPS, factor, solve
 
 
-@inner(no_cpython_wrapper=True, _nrt=False, error_model="numpy", fastmath={"contract", "reassoc", "nsz", "arcp"})
+@inner(_nrt=False, error_model="numpy", fastmath={"contract", "reassoc", "nsz", "arcp"})
 def shares_of(columns, members, fit, fold, theta, shares):
     """Write (c, n) chances of the training rows; return the loss."""
     c, k = theta.shape
