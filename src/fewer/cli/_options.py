@@ -285,9 +285,9 @@ SaveOption = Annotated[
 SeedOption = Annotated[int, option("seed")]
 
 
-def check_task(text: str) -> Any:
+def check_task(text: str | None) -> str | None:
     """Refuse what is not the name of a task."""
-    if text not in ("classification", "regression"):
+    if text not in (None, "classification", "regression"):
         raise InputError(f"--task {text!r} is unknown; choose classification or regression.")
     return text
 
@@ -311,7 +311,12 @@ class ColumnOptions:
     skip: Annotated[bool, typer.Option("--skip-rows-without-target", help="Skip rows with a missing target.")] = False
     task: Annotated[
         Task | None,
-        typer.Option(parser=check_task, metavar="TEXT", help="classification or regression; default: from the target."),
+        typer.Option(
+            parser=str,
+            callback=check_task,
+            metavar="TEXT",
+            help="classification or regression; default: from the target.",
+        ),
     ] = None
     encoding: EncodingOption = None
     sheet: SheetOption = None

@@ -133,7 +133,7 @@ def _owners(transformer: ColumnTransformer) -> IntArray:
     owner: list[int] = []
     for name, step, columns in transformer.transformers_:
         places = np.arange(transformer.n_features_in_)[columns].tolist()
-        counts = [len(levels) for levels in step[-1].categories_] if name == "encode" else [1] * len(places)
+        counts = [len(levels) for levels in step.categories_] if name == "encode" else [1] * len(places)
         owner += [place for place, count in zip(places, counts, strict=True) for _ in range(count)]
     return np.array(owner, dtype=np.int64)
 
