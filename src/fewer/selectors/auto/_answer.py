@@ -82,8 +82,9 @@ class RaceAnswer:
     def _given_up(self, size: int, margin: dict[str, float]) -> str:
         """Say what a smaller size than the best is expected to lose."""
         more = f"more than {self._plain(margin['margin'])}" if margin["margin"] > 0 else "anything"
+        be = "is" if size == 1 else "are"
         return (
-            f"Held-out loss is lowest with {margin['best']} features; the {size} selected are expected to lose "
+            f"Held-out loss is lowest with {margin['best']} features; the {size} selected {be} expected to lose "
             f"{self._plain(margin['expected'])} ({more} with probability {margin['chance']:.2f})."
         )
 
