@@ -498,7 +498,7 @@ def boost(rows, columns, growth, work, raw, tests, categories, missing, by_gain,
         The raw predictions of training and test rows so far, to which the rounds add; K is 1, or the number of
         classes above two.
     categories, missing, by_gain, several : True or None
-        Whether there are columns of categories, training rows with missing cells, so many rows that the number of
+        Whether there are columns of categories, training rows with missing cells, enough rows that the number of
         leaves can run out (so that the order of splits matters), more than two classes. What a run has no use for is
         not compiled: that is a third of all.
     """

@@ -209,7 +209,7 @@ class NaiveBayesLearner(Learner):
         return self._in_blocks(run, len(masks), -(-len(masks) * n // CHUNK))
 
     def _in_blocks(self, run: Callable[[IntArray], Front], n_masks: int, least: int = 1) -> Front:
-        """Deal subsets out to the threads, in at least so many blocks."""
+        """Deal subsets out to the threads, in at least the given number of blocks."""
         n_blocks = max(least, min(2 * self._n_jobs, n_masks) if self._n_jobs > 1 else 1)
         blocks = [block for block in np.array_split(np.arange(n_masks), n_blocks) if len(block)]
         return Front.stacked(in_threads(run, blocks, self._n_jobs))
