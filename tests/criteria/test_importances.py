@@ -1,4 +1,5 @@
 import numpy as np
+import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.compose import ColumnTransformer
@@ -43,6 +44,14 @@ def test_indicators_count_for_their_column():
     assert found[0] == pytest.approx(squares[:3].sum())
     assert found[2] == pytest.approx(squares[3:5].sum())
     assert found[1] == pytest.approx(squares[5])
+
+
+def test_a_preparation_that_moves_columns():
+    frame = pl.DataFrame({"a": X[:, 0], "b": X[:, 1], "c": RNG.integers(0, 3, 60), "d": X[:, 2]})
+    steps = [("scale", StandardScaler(), ["d", "a"]), ("no", "drop", ["b"]), ("levels", OneHotEncoder(), ["c"])]
+    model = make_pipeline(ColumnTransformer(steps), LogisticRegression()).fit(frame, Y)
+    d, a, *c = (model[-1].coef_ ** 2).sum(axis=0)
+    assert column_importances(model, 4) == pytest.approx([a, 0, sum(c), d])
 
 
 def test_what_has_no_importances_of_columns():

@@ -19,6 +19,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 from sklearn.impute import SimpleImputer
 from sklearn.metrics import check_scoring, get_scorer
 from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import has_fit_parameter
@@ -115,7 +116,7 @@ def column_importances(model: Any, n_columns: int, importance: Importance = "aut
     final = model
     while isinstance(final, Pipeline):
         first = final.steps[0][1]
-        if isinstance(first, ColumnTransformer) and {name for name, _, _ in first.transformers} <= {"fill", "encode"}:
+        if isinstance(first, ColumnTransformer):
             owner = _owners(first)
         final = final.steps[-1][1]
     values = _values_of(final, model, importance)
@@ -129,12 +130,15 @@ def column_importances(model: Any, n_columns: int, importance: Importance = "aut
 
 
 def _owners(transformer: ColumnTransformer) -> IntArray:
-    """Return the column that each output of the preparation comes from."""
+    """Return the column that each output of a fitted preparation comes from, without outputs of several columns."""
     owner: list[int] = []
     for name, step, columns in transformer.transformers_:
-        places = np.arange(transformer.n_features_in_)[columns].tolist()
-        counts = [len(levels) for levels in step.categories_] if name == "encode" else [1] * len(places)
-        owner += [place for place, count in zip(places, counts, strict=True) for _ in range(count)]
+        named = [list(transformer.feature_names_in_).index(c) if isinstance(c, str) else c for c in np.ravel(columns)]
+        places = np.arange(transformer.n_features_in_)[columns if isinstance(columns, slice) else named]
+        last = step.steps[-1][1] if isinstance(step, Pipeline) else step
+        counts = list(map(len, last.categories_)) if isinstance(last, OneHotEncoder) else [1] * len(places)
+        made = transformer.output_indices_[name]
+        owner += np.repeat(places, counts).tolist() if sum(counts) == made.stop - made.start else []
     return np.array(owner, dtype=np.int64)
 
 
