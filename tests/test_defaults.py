@@ -9,7 +9,7 @@ import pytest
 import fewer
 from fewer import registry
 
-COMPONENTS = sorted({target for names in registry.INDEX.values() for target, _ in names.values()})
+COMPONENTS = sorted({target for names in registry.INDEX.values() for target in names.values()})
 DECLARED = re.compile(r"^(?P<names>[\w, ]+) : .*default=(?P<value>.+?)\s*$", re.MULTILINE)
 SELECTORS = [fewer.SubsetSelector, fewer.RankSelector, fewer.AutoSelector, fewer.FeatureWeighter, fewer.SubsetEnsemble]
 

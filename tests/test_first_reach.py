@@ -49,7 +49,7 @@ def test_the_component_has_its_truth_its_row_and_its_place_in_the_table(kind, na
     path, _, test = PARTS[kind, name].partition("::")
     tree = ast.parse((ROOT / "tests" / path).read_text(encoding="utf-8"))
     assert test in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
-    row = registry.INDEX[kind][name][0].rpartition(":")[2].rpartition(".")[2]
+    row = registry.INDEX[kind][name].rpartition(":")[2].rpartition(".")[2]
     assert f"{row}(" in (ROOT / "docs/guide/coming-from.md").read_text(encoding="utf-8")
     spec = spec_from_file_location("generated_pages", ROOT / "docs/_ext/generated_pages.py")
     pages = module_from_spec(spec)

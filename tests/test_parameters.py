@@ -10,9 +10,7 @@ from sklearn.datasets import load_iris
 from fewer import models, registry, roc, selectors
 from fewer.errors import InputError
 
-COMPONENTS = [
-    (kind, name, target) for kind, names in registry.INDEX.items() for name, (target, _) in sorted(names.items())
-]
+COMPONENTS = [(kind, name, target) for kind, names in registry.INDEX.items() for name, target in sorted(names.items())]
 ESTIMATORS = [
     found
     for module in (models, selectors)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from numbers import Integral
-from typing import Any, ClassVar, cast
+from typing import Annotated, Any, ClassVar, cast
 
 import narwhals as nw
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
@@ -30,7 +30,7 @@ from fewer.errors import FewerWarning, one_line
 from fewer.io import infer_task, is_frame, plain_frame
 from fewer.io._reader import ProblemReader, Table, target_values, unmasked
 from fewer.io.frames import row_number
-from fewer.problem import FloatArray, InputError, Problem, Task, column_numbers
+from fewer.problem import Column, FloatArray, InputError, Problem, Task, column_numbers
 from fewer.text import nearest
 
 ROW_METADATA = ("sample_weight", "groups", "time")
@@ -39,6 +39,9 @@ ROW_METADATA = ("sample_weight", "groups", "time")
 
 JOBS = [Interval(Integral, None, -1, closed="right"), Interval(Integral, 1, None, closed="left"), None]
 """What `n_jobs` may be."""
+Jobs = Annotated[int | None, *JOBS]
+Prices = Annotated[ArrayLike | dict[Column, float] | None, "array-like", dict, None]
+"""Types of parameters that estimators share."""
 
 
 class TableEstimator(BaseEstimator):

@@ -8,7 +8,6 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -17,6 +16,7 @@ from fewer._index import INDEX
 from fewer.errors import InputError
 from fewer.text import nearest
 
+HERE = Path(__file__).parent
 ComponentKind = Literal["criterion", "search", "control", "ranker", "estimator"]
 INNER: dict[ComponentKind, str] = {"estimator": "linear", "ranker": "fisher", "control": ""}
 """Components that others hold, by the name of the parameter, and what stands for one that must be given and is not."""
@@ -40,59 +40,37 @@ ALIASES: dict[str, dict[str, str]] = {
     "control": {"shadow": "boruta"},
 }
 """Names that stand for a component with some of its options."""
-COMPONENTS: dict[str, dict[str, str]] = {
-    **{kind: {name: target for name, (target, _) in index.items()} for kind, index in INDEX.items()},
-    "estimator": ESTIMATORS,
-}
+COMPONENTS: dict[str, dict[str, str]] = {**INDEX, "estimator": ESTIMATORS}
 PACKAGES = {"criterion": "criteria", "search": "search", "control": "control", "ranker": "rankers"}
 
 
-def read_index() -> dict[str, dict[str, tuple[str, str]]]:
-    """Read from the sources which components there are: name to type, where the class is, and its summary.
+def read_index() -> dict[str, dict[str, str]]:
+    """Read from the sources which components there are: the name to type, and where the class is.
 
     A component is a class with a `command_name` in a module of its package; nothing is imported.
     """
-    root = Path(__file__).parent
-    index: dict[str, dict[str, tuple[str, str]]] = {}
+    index: dict[str, dict[str, str]] = {}
     for kind, package in PACKAGES.items():
-        found = {}
-        for path in sorted((root / package).glob("*.py")):
-            for node in ast.parse(path.read_text(encoding="utf-8")).body:
-                name = _command_name(node)
-                if name and isinstance(node, ast.ClassDef):
-                    summary = (ast.get_docstring(node) or "").split("\n", 1)[0].rstrip(".")
-                    found[name] = (f"fewer.{package}:{node.name}", summary)
-        index[kind] = dict(sorted(found.items()))
+        modules = (ast.parse(path.read_text(encoding="utf-8")) for path in (HERE / package).glob("*.py"))
+        classes = (node for module in modules for node in module.body if isinstance(node, ast.ClassDef))
+        named = {_command_name(node): f"fewer.{package}:{node.name}" for node in classes}
+        index[kind] = dict(sorted((name, target) for name, target in named.items() if name))
     return index
 
 
-def _command_name(node: ast.stmt) -> str | None:
-    for inner in node.body if isinstance(node, ast.ClassDef) else ():
-        if isinstance(inner, ast.Assign | ast.AnnAssign):
-            target = inner.target if isinstance(inner, ast.AnnAssign) else inner.targets[0]
-            if isinstance(target, ast.Name) and target.id == "command_name" and isinstance(inner.value, ast.Constant):
-                return str(inner.value.value) or None
-    return None
+def _command_name(node: ast.ClassDef) -> str:
+    given = [inner for inner in node.body if isinstance(inner, ast.Assign)]
+    values = [inner.value for inner in given if ast.unparse(inner.targets[0]) == "command_name"]
+    return str(ast.literal_eval(values[0])) if values else ""
 
 
 def write_index() -> Path:
     """Write the index of components into the package; a test fails where it is stale."""
-    path = Path(__file__).parent / "_index.py"
-    lines = [
-        '"""Generated from the sources by `python -m fewer.registry`: what can be typed, where it is, what it is."""',
-        "",
-    ]
-    lines.append("INDEX: dict[str, dict[str, tuple[str, str]]] = {")
+    path = HERE / "_index.py"
+    lines = ['"""Generated from the sources by `python -m fewer.registry`: what can be typed, and where it is."""', ""]
+    lines.append("INDEX: dict[str, dict[str, str]] = {")
     for kind, found in read_index().items():
-        lines.append(f'    "{kind}": {{')
-        for name, (target, summary) in found.items():
-            lines += [
-                f'        "{name}": (',
-                f'            "{target}",',
-                f"            {json.dumps(summary, ensure_ascii=False)},",
-                "        ),",
-            ]
-        lines.append("    },")
+        lines += [f'    "{kind}": {{', *(f'        "{name}": "{target}",' for name, target in found.items()), "    },"]
     path.write_text("\n".join([*lines, "}", ""]), encoding="utf-8")
     return path
 
@@ -101,7 +79,7 @@ def write_index() -> Path:
 class Method:
     """A named method: a criterion, a search and perhaps a control; or a ranker alone."""
 
-    summary: str
+    summary: str = ""
     criterion: str | None = None
     search: str | None = None
     control: str | None = None
@@ -268,7 +246,7 @@ def method_named(name: str) -> Method:
             f"method={' '.join(repr(name).split())} is no name; give one of fewer.registry.METHODS, or 'auto'."
         )
     if name in METHODS or name in INDEX["ranker"]:
-        return METHODS.get(name) or Method(INDEX["ranker"][name][1], ranker=name)
+        return METHODS.get(name) or Method(ranker=name)
     raise InputError(f"Unknown method {name!r}; {nearest(name, [*METHODS, *INDEX['ranker'], 'auto'], 'methods')}")
 
 

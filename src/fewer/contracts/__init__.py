@@ -31,7 +31,7 @@ from fewer.contracts._scorer import (
     moved_on,
 )
 from fewer.contracts._space import Masks, SearchSpace, round_scores
-from fewer.contracts.declaring import Count, Fraction, NonNegative, Positive, Share, parameters
+from fewer.contracts.declaring import Count, Fraction, NonNegative, Positive, RandomState, Scoring, Share, parameters
 
 __all__ = [
     "CHANGES",
@@ -52,11 +52,13 @@ __all__ = [
     "OnStep",
     "Positive",
     "PredictiveScorer",
+    "RandomState",
     "Ranker",
     "Ranking",
     "Resources",
     "Run",
     "Scorer",
+    "Scoring",
     "Search",
     "SearchSpace",
     "Share",

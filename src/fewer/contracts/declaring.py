@@ -8,6 +8,7 @@ from numbers import Integral, Real
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, dataclass_transform, get_args, get_origin
 
+from numpy.random import Generator
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 Count = Annotated[int, Interval(Integral, 1, None, closed="left")]
@@ -15,6 +16,8 @@ Positive = Annotated[float, Interval(Real, 0, None, closed="neither")]
 NonNegative = Annotated[float, Interval(Real, 0, None, closed="left")]
 Share = Annotated[float, Interval(Real, 0, 1, closed="both")]
 Fraction = Annotated[float, Interval(Real, 0, 1, closed="neither")]
+Scoring = Annotated[Any, str, callable, None]
+RandomState = Annotated[Any, "random_state", Generator]
 """Types of parameters, with what values they may have."""
 Declared = TypeVar("Declared")
 

@@ -44,7 +44,6 @@ class CFS(Criterion):
 
     command_name = "cfs"
     takes: ClassVar[frozenset[str]] = ROWS
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
 
     def bind(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> CFSScorer:
         return CFSScorer(problem)

@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from inspect import signature
 from numbers import Real
 from operator import attrgetter
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,17 @@ from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import has_fit_parameter
 
-from fewer.contracts import CHANGES, ROWS, Criterion, IncompatibleError, Masks, PredictiveScorer, Resources
+from fewer.contracts import (
+    CHANGES,
+    ROWS,
+    Criterion,
+    IncompatibleError,
+    Masks,
+    PredictiveScorer,
+    Resources,
+    Scoring,
+    parameters,
+)
 from fewer.criteria._preparation import OWN_NUMBERS, WORTH_THREADS, Preparation, last_of, library_of, merged_columns
 from fewer.criteria._racing import ceiling_of, race
 from fewer.criteria.engines import PartMaker, find_engine, find_part, in_single_precision
@@ -35,7 +45,7 @@ from fewer.errors import one_line, telling
 from fewer.parallel import Shared, parallelism, run_tasks
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem, Task
 from fewer.validate import assign_folds, split_rows
-from fewer.validate.splits import CV_OBJECT, splits_of, with_both, within_rows
+from fewer.validate.splits import CV, splits_of, with_both, within_rows
 
 Importance = str | Callable[[Any], Any]
 REPEATS = 5
@@ -152,6 +162,7 @@ ALL_ROWS = -1
 LOGGER = logging.getLogger(__name__)
 
 
+@parameters
 class CrossValidated(Criterion):
     """Mean cross-validated score of any scikit-learn estimator on the columns of a subset.
 
@@ -211,30 +222,13 @@ class CrossValidated(Criterion):
     respects_time: ClassVar[bool] = True
     has_importances: ClassVar[bool] = True
     multi_output: ClassVar[bool] = True
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "estimator": [HasMethods("fit")],
-        "scoring": [str, callable, None],
-        "cv": CV_OBJECT,
-        "preprocess": [StrOptions({"auto", "none"})],
-        "error_score": [StrOptions({"raise"}), Real],
-        "race": [StrOptions({"exact", "statistical", "surrogate"}), None],
-    }
 
-    def __init__(
-        self,
-        estimator: Any,
-        scoring: Any = None,
-        cv: Any = 5,
-        preprocess: str = "auto",
-        error_score: Any = np.nan,
-        race: Literal["exact", "statistical", "surrogate"] | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.scoring = scoring
-        self.cv = cv
-        self.preprocess = preprocess
-        self.error_score = error_score
-        self.race = race
+    estimator: Annotated[Any, HasMethods("fit")]
+    scoring: Scoring = None
+    cv: CV = 5
+    preprocess: Literal["auto", "none"] = "auto"
+    error_score: Annotated[Any, StrOptions({"raise"}), Real] = np.nan
+    race: Literal["exact", "statistical", "surrogate"] | None = None
 
     @property
     def tasks(self) -> tuple[Task, ...]:  # type: ignore[override]

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from inspect import signature
-from numbers import Integral, Real
+from numbers import Real
 from operator import attrgetter
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
@@ -25,22 +25,35 @@ from sklearn.metrics import check_scoring
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
-from sklearn.utils._param_validation import HasMethods, Interval
+from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import has_fit_parameter
 
-from fewer.contracts import CHANGES, ROWS, IncompatibleError, Ranker, Ranking, Resources
+from fewer.contracts import (
+    CHANGES,
+    ROWS,
+    Count,
+    Fraction,
+    IncompatibleError,
+    Ranker,
+    Ranking,
+    Resources,
+    Scoring,
+    parameters,
+)
 from fewer.kernels.path import TOLERANCE, fit_rows
 from fewer.parallel import run_tasks
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem, Task
 from fewer.statistics.encoding import coded_inputs
-from fewer.validate import CV_OBJECT, Split, split_rows
+from fewer.validate import CV, Split, split_rows
 
 Way = Callable[[Any, Problem, int], FloatArray | None]
 SHUFFLED_CELLS = 4_000_000
 """Cells of shuffled tables that are predicted at once: 32 MB."""
+Model = Annotated[Any, HasMethods(["fit", "predict"]), None]
 
 
+@parameters
 class ModelRanker(Ranker):
     """Rank by what models say that are fitted to the training rows of each fold, averaged over folds.
 
@@ -52,9 +65,8 @@ class ModelRanker(Ranker):
         Folds; None fits one model to all rows.
     """
 
-    def __init__(self, estimator: Any = None, cv: Any = 5) -> None:
-        self.estimator = estimator
-        self.cv = cv
+    estimator: Model = None
+    cv: CV = 5
 
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
         parts = parts_of(problem, self.cv, rng)
@@ -202,6 +214,7 @@ def parts_of(problem: Problem, cv: Any, rng: np.random.Generator) -> list[Split]
     return split_rows(problem, cv, rng)
 
 
+@parameters
 class Importance(ModelRanker):
     """Importance of each feature in a fitted model, averaged over folds.
 
@@ -257,19 +270,10 @@ class Importance(ModelRanker):
     """Compiled ways to importances, None where one does not apply: selectors add that of the engine of forests."""
     takes: ClassVar[frozenset[str]] = ROWS
     depends_on: ClassVar[frozenset[str]] = CHANGES - {"labels"}  # what its estimator depends on
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "estimator": [HasMethods("fit"), None],
-        "cv": CV_OBJECT,
-        "threshold": [Real, str, None],
-        "importance": [str, callable],
-    }
 
-    def __init__(
-        self, estimator: Any = None, cv: Any = 5, threshold: float | str | None = None, importance: Any = "auto"
-    ) -> None:
-        super().__init__(estimator, cv)
-        self.threshold = threshold
-        self.importance = importance
+    estimator: Annotated[Any, HasMethods("fit"), None] = None
+    threshold: Annotated[float | str | None, Real, str, None] = None
+    importance: Annotated[Any, str, callable] = "auto"
 
     @property
     def chooses(self) -> bool:  # type: ignore[override]
@@ -410,6 +414,7 @@ def own_importances(fitted: Any) -> FloatArray:
     )
 
 
+@parameters
 class Permutation(Ranker):
     """Loss of score on held-out rows when a feature is shuffled, averaged over folds and repeats.
 
@@ -459,27 +464,12 @@ class Permutation(Ranker):
     command_name = "permutation"
     takes: ClassVar[frozenset[str]] = ROWS
     depends_on: ClassVar[frozenset[str]] = CHANGES - {"labels"}  # what its estimator depends on
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "estimator": [HasMethods(["fit", "predict"]), None],
-        "scoring": [str, callable, None],
-        "n_repeats": [Interval(Integral, 1, None, closed="left")],
-        "cv": CV_OBJECT,
-        "group_above": [Interval(Real, 0, 1, closed="neither"), None],
-    }
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        scoring: Any = None,
-        n_repeats: int = 5,
-        cv: Any = 5,
-        group_above: float | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.scoring = scoring
-        self.n_repeats = n_repeats
-        self.cv = cv
-        self.group_above = group_above
+    estimator: Model = None
+    scoring: Scoring = None
+    n_repeats: Count = 5
+    cv: CV = 5
+    group_above: Fraction | None = None
 
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
         parts = parts_of(problem, self.cv, rng)
@@ -675,10 +665,6 @@ class Shap(ModelRanker):
     command_name = "shap"
     takes: ClassVar[frozenset[str]] = ROWS
     depends_on: ClassVar[frozenset[str]] = CHANGES - {"labels"}  # what its estimator depends on
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "estimator": [HasMethods(["fit", "predict"]), None],
-        "cv": CV_OBJECT,
-    }
 
     def _measure(self, problem: Problem, parts: list[Split], seed: int, resources: Resources) -> FloatArray:
         found = []

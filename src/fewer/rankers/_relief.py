@@ -15,14 +15,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval
 
-from fewer.contracts import ROWS, Ranker, Ranking, Resources
+from fewer.contracts import ROWS, Count, Positive, Ranker, Ranking, Resources, parameters
 from fewer.kernels.device import THREADS, Device, deal, on_devices, tell
 from fewer.kernels.relief import (
     STEPS,
@@ -184,6 +182,7 @@ SMALL = 10**8
 """Differences of cells up to which a kernel that takes a sixth of the time to compile does."""
 
 
+@parameters
 class ReliefF(Ranker):
     """Weigh features by the nearest rows of the same class and of each other class.
 
@@ -224,20 +223,16 @@ class ReliefF(Ranker):
     takes: ClassVar[frozenset[str]] = ROWS
     supports_device: ClassVar[bool] = True
     tasks: ClassVar[tuple[Task, ...]] = ("classification",)
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "n_rows": [Interval(Integral, 1, None, closed="left"), None],
-    }
 
-    def __init__(self, n_neighbors: int = 10, n_rows: int | None = None) -> None:
-        self.n_neighbors = n_neighbors
-        self.n_rows = n_rows
+    n_neighbors: Count = 10
+    n_rows: Count | None = None
 
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
         problem.check_neighbors("ReliefF")
         return Ranking.by_score(_relief(problem, self.n_neighbors, self.n_rows, False, rng, resources))
 
 
+@parameters
 class Relief(Ranker):
     """Weigh features by the one nearest row of the same class and the one nearest of any other class.
 
@@ -265,18 +260,15 @@ class Relief(Ranker):
     weights_repeat_rows: ClassVar[bool] = True
     supports_device: ClassVar[bool] = True
     tasks: ClassVar[tuple[Task, ...]] = ("classification",)
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_rows": [Interval(Integral, 1, None, closed="left"), None],
-    }
 
-    def __init__(self, n_rows: int | None = None) -> None:
-        self.n_rows = n_rows
+    n_rows: Count | None = None
 
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
         problem.check_neighbors("Relief")
         return Ranking.by_score(_relief(problem, 1, self.n_rows, True, rng, resources))
 
 
+@parameters
 class RReliefF(Ranker):
     """Weigh features for a numeric target by the nearest rows.
 
@@ -317,16 +309,10 @@ class RReliefF(Ranker):
     takes: ClassVar[frozenset[str]] = ROWS
     supports_device: ClassVar[bool] = True
     tasks: ClassVar[tuple[Task, ...]] = ("regression",)
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "sigma": [Interval(Real, 0, None, closed="neither"), None],
-        "n_rows": [Interval(Integral, 1, None, closed="left"), None],
-    }
 
-    def __init__(self, n_neighbors: int = 10, sigma: float | None = None, n_rows: int | None = None) -> None:
-        self.n_neighbors = n_neighbors
-        self.sigma = sigma
-        self.n_rows = n_rows
+    n_neighbors: Count = 10
+    sigma: Positive | None = None
+    n_rows: Count | None = None
 
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
         problem.check_neighbors(type(self).__name__)

@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.base import clone
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.validation import check_is_fitted
 
-from fewer.estimators import JOBS, TableClassifier, TableReader, parse_costs
+from fewer.contracts import Count, Fraction, NonNegative, RandomState, parameters
+from fewer.estimators import Jobs, Prices, TableClassifier, TableReader, parse_costs
 from fewer.models import DiscreteNaiveBayes
 from fewer.problem import BoolArray, FloatArray, InputError, Problem
 from fewer.roc._committee import CommitteeBallot, elect, hull_shares
-from fewer.roc._curve import RocHull, auroc
+from fewer.roc._curve import auroc
 from fewer.roc._growth import (
     Children,
     GrowthPlan,
     HullGrowth,
     Member,
-    Pass,
     best_subset,
     few_of,
     grow,
@@ -33,10 +33,10 @@ from fewer.roc._growth import (
 )
 from fewer.roc._learners import NOBODY, Learner, Lessons, deal_out, learner_of, mask_of, named_models
 from fewer.roc._mrroc import MRROC, HeldOutCurve, calls, digests_of, placed_on
-from fewer.roc._operating_point import OperatingPoint, RowReader, Vertex
+from fewer.roc._operating_point import OperatingPoint, RowReader
 from fewer.roc._rates import Witnesses
 from fewer.text import html_card, html_table
-from fewer.validate import CV_OBJECT
+from fewer.validate import CV
 
 MAX_SLOW = 30
 """Subsets that an algorithm which is fitted anew for each may try in a round."""
@@ -52,6 +52,7 @@ ENOUGH = 0.5
 """Critical ratio below which a round is the last, where every row judges; the report's is 1.96."""
 
 
+@parameters
 class Parcel(TableClassifier):
     """Grow a set of classifiers that is best for every cost, and choose the operating point later.
 
@@ -166,75 +167,26 @@ class Parcel(TableClassifier):
     """
 
     _made_last = "scoring_support_"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "estimators": [HasMethods("fit"), list, tuple, None],
-        "method": [StrOptions({"auto", "scott"})],
-        "cv": CV_OBJECT,
-        "validation": [Interval(Real, 0, 1, closed="neither")],
-        "calibration": [Interval(Real, 0, 1, closed="left")],
-        "children": [StrOptions({"forward", "flip", "floating", "stochastic"}), None],
-        "n_children": [Interval(Integral, 1, None, closed="left")],
-        "critical_ratio": [Interval(Real, None, None, closed="neither"), None],
-        "keep_last": ["boolean"],
-        "edge_points": [Interval(Integral, 0, None, closed="left")],
-        "max_features": [Interval(Integral, 1, None, closed="left"), None],
-        "max_passes": [Interval(Integral, 1, None, closed="left"), None],
-        "feature_costs": ["array-like", dict, None],
-        "cost_weight": [Interval(Real, 0, None, closed="left")],
-        "size_penalty": [Interval(Real, 0, None, closed="left")],
-        "pos_label": "no_validation",  # type: ignore[dict-item]
-        "n_jobs": JOBS,
-        "random_state": ["random_state", np.random.Generator],
-    }
 
-    mrroc_: MRROC
-    hull_: RocHull
-    vertices_: list[Vertex]
-    passes_: list[Pass]
-    parcels_: dict[Any, Parcel]
-    classes_: NDArray[Any]
-    n_features_in_: int
-
-    def __init__(
-        self,
-        estimators: Any = None,
-        *,
-        method: Literal["auto", "scott"] = "auto",
-        cv: Any = 5,
-        validation: float = 1 / 3,
-        calibration: float = 0.2,
-        children: Children | None = None,
-        n_children: int = 30,
-        critical_ratio: float | None = None,
-        keep_last: bool = True,
-        edge_points: int = 15,
-        max_features: int | None = None,
-        max_passes: int | None = None,
-        feature_costs: Any = None,
-        cost_weight: float = 0.0,
-        size_penalty: float = 0.05,
-        pos_label: Any = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.estimators = estimators
-        self.method = method
-        self.cv = cv
-        self.validation = validation
-        self.calibration = calibration
-        self.children = children
-        self.n_children = n_children
-        self.critical_ratio = critical_ratio
-        self.keep_last = keep_last
-        self.edge_points = edge_points
-        self.max_features = max_features
-        self.max_passes = max_passes
-        self.feature_costs = feature_costs
-        self.cost_weight = cost_weight
-        self.size_penalty = size_penalty
-        self.pos_label = pos_label
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    estimators: Annotated[Any, HasMethods("fit"), list, tuple, None] = None
+    _: KW_ONLY
+    method: Literal["auto", "scott"] = "auto"
+    cv: CV = 5
+    validation: Fraction = 1 / 3
+    calibration: Annotated[float, Interval(Real, 0, 1, closed="left")] = 0.2
+    children: Children | None = None
+    n_children: Count = 30
+    critical_ratio: Annotated[float | None, Interval(Real, None, None, closed="neither"), None] = None
+    keep_last: bool = True
+    edge_points: Annotated[int, Interval(Integral, 0, None, closed="left")] = 15
+    max_features: Count | None = None
+    max_passes: Count | None = None
+    feature_costs: Prices = None
+    cost_weight: NonNegative = 0.0
+    size_penalty: NonNegative = 0.05
+    pos_label: Annotated[Any, object] = None
+    n_jobs: Jobs = None
+    random_state: RandomState = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, time: Any = None) -> Parcel:
         """Split the rows and grow the hull.
@@ -321,7 +273,7 @@ class Parcel(TableClassifier):
         else:
             chosen = labels
         seed = int(self._generator().integers(2**31))
-        self.parcels_ = {}
+        self.parcels_: dict[Any, Parcel] = {}
         for label in chosen:
             parcel = clone(self).set_params(pos_label=True, random_state=seed)
             rows = replace(problem, y=(problem.y == labels.index(label)).astype(np.int64), classes=(False, True))

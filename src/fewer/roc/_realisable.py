@@ -6,18 +6,19 @@ Which of the two decides a case is drawn from the case itself, so that equal cas
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import NotFittedError
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
+from fewer.contracts import Share, parameters
 from fewer.io import is_frame
 from fewer.problem import FloatArray, InputError
 
@@ -126,6 +127,7 @@ class _Always:
         return np.full(_num_samples(X), self.label)
 
 
+@parameters
 class RealisableClassifier(ClassifierMixin, BaseEstimator):
     """Let one of two classifiers decide each case: `high` for a share of the cases, `low` for the others.
 
@@ -169,28 +171,12 @@ class RealisableClassifier(ClassifierMixin, BaseEstimator):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "low": [HasMethods("predict"), str, Real],
-        "high": [HasMethods("predict"), str, Real],
-        "share": [Interval(Real, 0, 1, closed="both")],
-        "choice": [StrOptions({"hash", "random"})],
-        "random_state": [Interval(Integral, 0, None, closed="left"), None],
-    }
-
-    def __init__(
-        self,
-        low: Any,
-        high: Any,
-        share: float = 0.5,
-        *,
-        choice: Literal["hash", "random"] = "hash",
-        random_state: int | None = None,
-    ) -> None:
-        self.low = low
-        self.high = high
-        self.share = share
-        self.choice = choice
-        self.random_state = random_state
+    low: Annotated[Any, HasMethods("predict"), str, Real]
+    high: Annotated[Any, HasMethods("predict"), str, Real]
+    share: Share = 0.5
+    _: KW_ONLY
+    choice: Literal["hash", "random"] = "hash"
+    random_state: Annotated[int | None, Interval(Integral, 0, None, closed="left"), None] = None
 
     def fit(self, X: Any = None, y: Any = None) -> RealisableClassifier:
         """Fit copies of both classifiers; without rows do nothing, since two fitted ones need none.

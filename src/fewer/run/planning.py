@@ -123,7 +123,7 @@ def _components(asked: Request) -> registry.Method:
     if asked.ranker is not None:
         if asked.criterion is not None or asked.search is not None:
             raise InputError("A ranker needs no criterion and no search; give a ranker, or a criterion and a search.")
-        return registry.Method("", ranker=asked.ranker, control=asked.control)
+        return registry.Method(ranker=asked.ranker, control=asked.control)
     return registry.Method("", asked.criterion or "knn", asked.search or "forward", asked.control)
 
 

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval
 
-from fewer.contracts import Objective, Search, SearchSpace, round_scores
+from fewer.contracts import Count, Fraction, Objective, Search, SearchSpace, parameters, round_scores
 from fewer.contracts.trace import Step
 from fewer.problem import BoolArray, IntArray
 
 
+@parameters
 class Elimination(Search):
     """Fit the criterion's model, drop what is least important to it, fit again: recursive feature elimination.
 
@@ -71,16 +70,11 @@ class Elimination(Search):
     """
 
     command_name = "rfe"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "step": [Interval(Integral, 1, None, closed="left"), Interval(Real, 0, 1, closed="neither")],
-        "importance": [str, callable],
-    }
+
+    step: Count | Fraction = 1
+    importance: Annotated[Any, str, callable] = "auto"
     needs: ClassVar[frozenset[str]] = frozenset({"has_importances"})
     ordered: ClassVar[bool] = True
-
-    def __init__(self, step: int | float = 1, importance: Any = "auto") -> None:
-        self.step = step
-        self.importance = importance
 
     def steps(
         self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, state: dict[str, Any]

@@ -10,12 +10,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from numbers import Integral
 from pathlib import Path
-from typing import Any, Literal, Self, cast
+from typing import Annotated, Any, Literal, Self, cast
 
 import narwhals as nw
 import numpy as np
 from sklearn.base import clone
 from sklearn.feature_selection import SelectorMixin
+from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted
 
@@ -30,6 +31,15 @@ from fewer.problem import BoolArray, Column, IntArray, Problem, Task, column_num
 from fewer.search import Annealing
 
 Size = int | float | tuple[int, int] | Literal["auto"]
+ONE_SIZE = [
+    StrOptions({"auto"}),
+    Interval(Integral, 1, None, closed="left"),
+    Interval(RealNotInt, 0, 1, closed="right"),
+]
+"""What `n_features_to_select` may be where it is no range."""
+Columns = Annotated[Sequence[Column] | None, "array-like", None]
+ColumnGroups = Annotated[Sequence[Sequence[Column]] | None, list, tuple, None]
+Device = Literal["cpu", "cuda", "auto"]
 
 
 def parse_size(asked: Any, n_features: int) -> tuple[int, int]:

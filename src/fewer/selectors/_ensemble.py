@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -16,10 +17,20 @@ from sklearn.utils._tags import ClassifierTags, RegressorTags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from fewer.contracts import Control, Criterion, PredictiveScorer, Resources, Run, Search, SearchSpace
+from fewer.contracts import (
+    Control,
+    Criterion,
+    PredictiveScorer,
+    RandomState,
+    Resources,
+    Run,
+    Search,
+    SearchSpace,
+    parameters,
+)
 from fewer.contracts.trace import Trace
 from fewer.criteria import KNN, CrossValidated
-from fewer.estimators import JOBS, TableReader
+from fewer.estimators import Jobs, TableReader
 from fewer.parallel import run_tasks
 from fewer.problem import BoolArray, FloatArray, InputError, Problem, Task
 from fewer.selectors._base import SearchingEstimator
@@ -29,6 +40,7 @@ Rule = Callable[[FloatArray], FloatArray]
 """Returns class memberships (m, c), or numbers (m,), for new rows."""
 
 
+@parameters
 class SubsetEnsemble(SearchingEstimator):
     """Search a subset without each fold of the rows, and let a model on each of the subsets vote.
 
@@ -88,34 +100,15 @@ class SubsetEnsemble(SearchingEstimator):
     """
 
     _made_last = "_rules"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "criterion": [HasMethods("bind"), None],
-        "search": [HasMethods("steps"), None],
-        "estimator": [HasMethods(["fit", "predict"]), None],
-        "n_runs": [Interval(Integral, 2, None, closed="left")],
-        "control": [HasMethods("run"), None],
-        "n_jobs": JOBS,
-        "random_state": ["random_state", np.random.Generator],
-    }
 
-    def __init__(
-        self,
-        criterion: Criterion | None = None,
-        search: Search | None = None,
-        *,
-        estimator: Any = None,
-        n_runs: int = 10,
-        control: Control | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.criterion = criterion
-        self.search = search
-        self.estimator = estimator
-        self.n_runs = n_runs
-        self.control = control
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    criterion: Criterion | None = None
+    search: Search | None = None
+    _: KW_ONLY
+    estimator: Annotated[Any, HasMethods(["fit", "predict"]), None] = None
+    n_runs: Annotated[int, Interval(Integral, 2, None, closed="left")] = 10
+    control: Control | None = None
+    n_jobs: Jobs = None
+    random_state: RandomState = None
 
     def fit_problem(self, problem: Problem) -> Self:
         """Fit to a problem that came through the input reader already.

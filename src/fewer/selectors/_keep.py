@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Annotated, Any
 
 import narwhals as nw
 import numpy as np
@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from fewer.contracts import parameters
 from fewer.errors import FewerWarning, InputError
 from fewer.estimators import TableReader
 from fewer.io import Contract, is_frame, plain_frame
@@ -24,6 +25,7 @@ from fewer.text import nearest
 KIND, VERSION = "fewer pipeline", 1
 
 
+@parameters
 class KeepFeatures(SelectorMixin, BaseEstimator):
     """Keep features that were chosen already.
 
@@ -68,10 +70,7 @@ class KeepFeatures(SelectorMixin, BaseEstimator):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"features": [None, "array-like"]}
-
-    def __init__(self, features: Sequence[str | int] | None = None) -> None:
-        self.features = features
+    features: Annotated[Sequence[str | int] | None, None, "array-like"] = None
 
     def fit(self, X: Any, y: Any = None) -> KeepFeatures:
         """Look the columns up.

@@ -2,29 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from numbers import Integral
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.utils._param_validation import HasMethods, StrOptions
 
-from fewer.contracts import Answer, Control, IncompatibleError, OnStep, Ranker, Resources, SearchSpace, best_so_far
+from fewer.contracts import (
+    Answer,
+    Control,
+    IncompatibleError,
+    OnStep,
+    RandomState,
+    Ranker,
+    Resources,
+    SearchSpace,
+    best_so_far,
+    parameters,
+)
 from fewer.contracts.trace import Trace
 from fewer.control._ranking import RankingControl, RankingRun
 from fewer.criteria import KNN
 from fewer.criteria.engines import forest_importances
-from fewer.estimators import JOBS
+from fewer.estimators import Jobs
 from fewer.kernels.device import tell
-from fewer.problem import BoolArray, Column, InputError, IntArray, Problem, Task
+from fewer.problem import BoolArray, InputError, IntArray, Problem, Task
 from fewer.rankers import Fisher, Importance
 from fewer.rankers._notes import notes_on
-from fewer.selectors._base import Selector, lay_out_space
-from fewer.selectors._subset import SubsetSelector
+from fewer.selectors._base import ONE_SIZE, ColumnGroups, Columns, Device, Selector, lay_out_space
 from fewer.selectors.auto._paths import columns_of
 from fewer.validate import split_rows, stratified_sample
 
@@ -37,6 +45,7 @@ FIXED_NEIGHBORS = 5
 """Neighbors of a sample: to choose their number takes nine times as long as to predict, for each size and fold."""
 
 
+@parameters
 class RankSelector(Selector):
     """Select the best features of a ranking.
 
@@ -100,43 +109,17 @@ class RankSelector(Selector):
     ['worst perimeter', 'worst concave points']
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "ranker": [HasMethods("rank"), None],
-        "control": [HasMethods("run"), None],
-        "n_features_to_select": SubsetSelector._parameter_constraints["n_features_to_select"][:3],
-        "include": ["array-like", None],
-        "exclude": ["array-like", None],
-        "feature_groups": [list, tuple, None],
-        "task": [StrOptions({"classification", "regression"}), None],
-        "device": SubsetSelector._parameter_constraints["device"],
-        "n_jobs": JOBS,
-        "random_state": ["random_state", np.random.Generator],
-    }
-
-    def __init__(
-        self,
-        ranker: Ranker | None = None,
-        *,
-        control: Control | None = None,
-        n_features_to_select: int | float | Literal["auto"] = "auto",
-        include: Sequence[Column] | None = None,
-        exclude: Sequence[Column] | None = None,
-        feature_groups: Sequence[Sequence[Column]] | None = None,
-        task: Task | None = None,
-        device: str = "cpu",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.ranker = ranker
-        self.control = control
-        self.n_features_to_select = n_features_to_select
-        self.include = include
-        self.exclude = exclude
-        self.feature_groups = feature_groups
-        self.task = task
-        self.device = device
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    ranker: Ranker | None = None
+    _: KW_ONLY
+    control: Control | None = None
+    n_features_to_select: Annotated[int | float | Literal["auto"], *ONE_SIZE] = "auto"
+    include: Columns = None
+    exclude: Columns = None
+    feature_groups: ColumnGroups = None
+    task: Task | None = None
+    device: Device = "cpu"
+    n_jobs: Jobs = None
+    random_state: RandomState = None
 
     def answer(
         self, problem: Problem, on_step: OnStep | None = None, trace: Trace | None = None, *, share: bool = False

@@ -2,25 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from numbers import Integral, Real
-from typing import Any, ClassVar
+from dataclasses import KW_ONLY
+from numbers import Integral
+from typing import Annotated
 
 import numpy as np
 from joblib import effective_n_jobs
-from numpy.typing import ArrayLike
-from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, StrOptions
+from sklearn.utils._param_validation import HasMethods, Interval
 
-from fewer.contracts import Answer, Control, Criterion, OnStep, Ranker, Resources, Run, Search, best_so_far
+from fewer.contracts import (
+    Answer,
+    Control,
+    Criterion,
+    NonNegative,
+    OnStep,
+    RandomState,
+    Ranker,
+    Resources,
+    Run,
+    Search,
+    best_so_far,
+    parameters,
+)
 from fewer.contracts.trace import Trace
 from fewer.control import Prefilter, add_innermost
-from fewer.estimators import JOBS
+from fewer.estimators import Jobs, Prices
 from fewer.kernels.device import tell
-from fewer.problem import Column, IntArray, Problem, Task
+from fewer.problem import IntArray, Problem, Task
 from fewer.search import Forward
-from fewer.selectors._base import CriterionMixin, Selector, Size, lay_out_space, parse_memory
+from fewer.selectors._base import (
+    ONE_SIZE,
+    ColumnGroups,
+    Columns,
+    CriterionMixin,
+    Device,
+    Selector,
+    Size,
+    lay_out_space,
+    parse_memory,
+)
 
 
+@parameters
 class SubsetSelector(CriterionMixin, Selector):
     """Select the subset that a search finds best by a criterion, under a control.
 
@@ -95,70 +118,24 @@ class SubsetSelector(CriterionMixin, Selector):
     ['flavanoids', 'color_intensity', 'proline']
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "criterion": [HasMethods("bind"), None],
-        "search": [HasMethods("steps"), None],
-        "control": [HasMethods("run"), None],
-        "n_features_to_select": [
-            StrOptions({"auto"}),
-            Interval(Integral, 1, None, closed="left"),
-            Interval(RealNotInt, 0, 1, closed="right"),
-            tuple,
-            list,
-        ],
-        "prefilter": [HasMethods("rank"), HasMethods("run"), None],
-        "include": ["array-like", None],
-        "exclude": ["array-like", None],
-        "feature_groups": [list, tuple, None],
-        "feature_costs": ["array-like", dict, None],
-        "cost_weight": [Interval(Real, 0, None, closed="left")],
-        "start": ["array-like", None],
-        "task": [StrOptions({"classification", "regression"}), None],
-        "memory": [str, Interval(Integral, 1, None, closed="left")],
-        "device": [StrOptions({"cpu", "cuda", "auto"})],
-        "n_jobs": JOBS,
-        "verbose": ["verbose"],
-        "random_state": ["random_state", np.random.Generator],
-    }
-
-    def __init__(
-        self,
-        criterion: Criterion | None = None,
-        search: Search | None = None,
-        *,
-        control: Control | None = None,
-        n_features_to_select: Size = "auto",
-        prefilter: Ranker | Prefilter | None = None,
-        include: Sequence[Column] | None = None,
-        exclude: Sequence[Column] | None = None,
-        feature_groups: Sequence[Sequence[Column]] | None = None,
-        feature_costs: ArrayLike | dict[Column, float] | None = None,
-        cost_weight: float = 0.0,
-        start: Sequence[Column] | None = None,
-        task: Task | None = None,
-        memory: str | int = "1GiB",
-        device: str = "cpu",
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        random_state: Any = None,
-    ) -> None:
-        self.criterion = criterion
-        self.search = search
-        self.control = control
-        self.n_features_to_select = n_features_to_select
-        self.prefilter = prefilter
-        self.include = include
-        self.exclude = exclude
-        self.feature_groups = feature_groups
-        self.feature_costs = feature_costs
-        self.cost_weight = cost_weight
-        self.start = start
-        self.task = task
-        self.memory = memory
-        self.device = device
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.random_state = random_state
+    criterion: Criterion | None = None
+    search: Search | None = None
+    _: KW_ONLY
+    control: Control | None = None
+    n_features_to_select: Annotated[Size, *ONE_SIZE, tuple, list] = "auto"
+    prefilter: Annotated[Ranker | Prefilter | None, HasMethods("rank"), HasMethods("run"), None] = None
+    include: Columns = None
+    exclude: Columns = None
+    feature_groups: ColumnGroups = None
+    feature_costs: Prices = None
+    cost_weight: NonNegative = 0.0
+    start: Columns = None
+    task: Task | None = None
+    memory: Annotated[str | int, str, Interval(Integral, 1, None, closed="left")] = "1GiB"
+    device: Device = "cpu"
+    n_jobs: Jobs = None
+    verbose: Annotated[int, "verbose"] = 0
+    random_state: RandomState = None
 
     def prepare(self, problem: Problem, on_step: OnStep | None = None, trace: Trace | None = None) -> Run:
         """Lay out the run that selects features of a problem.

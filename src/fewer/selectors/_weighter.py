@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
-from numbers import Integral
-from typing import Any, ClassVar, Self
+from dataclasses import KW_ONLY
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import TransformerMixin
-from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
-from fewer.contracts import Control, Criterion, OnStep, Resources, Run, Search, SearchSpace
+from fewer.contracts import (
+    Control,
+    Count,
+    Criterion,
+    OnStep,
+    RandomState,
+    Resources,
+    Run,
+    Search,
+    SearchSpace,
+    parameters,
+)
 from fewer.contracts.trace import Trace
 from fewer.estimators import TableReader
 from fewer.problem import FloatArray, Problem
 from fewer.selectors._base import SearchingEstimator
 
 
+@parameters
 class FeatureWeighter(TransformerMixin, SearchingEstimator):
     """Find a weight for each feature in the distance Σ w · diff², and scale the columns by √w.
 
@@ -69,28 +80,13 @@ class FeatureWeighter(TransformerMixin, SearchingEstimator):
     """
 
     _made_last = "weights_"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "criterion": [HasMethods("bind"), None],
-        "search": [HasMethods("steps"), None],
-        "levels": [Interval(Integral, 1, None, closed="left")],
-        "control": [HasMethods("run"), None],
-        "random_state": ["random_state", np.random.Generator],
-    }
 
-    def __init__(
-        self,
-        criterion: Criterion | None = None,
-        search: Search | None = None,
-        *,
-        levels: int = 4,
-        control: Control | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.criterion = criterion
-        self.search = search
-        self.levels = levels
-        self.control = control
-        self.random_state = random_state
+    criterion: Criterion | None = None
+    search: Search | None = None
+    _: KW_ONLY
+    levels: Count = 4
+    control: Control | None = None
+    random_state: RandomState = None
 
     def fit_problem(self, problem: Problem, on_step: OnStep | None = None, trace: Trace | None = None) -> Self:
         """Search weights for a problem; report each step, or go on from an interrupted trace.
