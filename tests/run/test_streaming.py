@@ -527,12 +527,18 @@ def test_every_source_takes_groups_and_time(visits, kind, monkeypatch):
     assert fewer.select(lazy(visits, kind), "label", time="day", **words, **drop).heldout["n_folds"] == 3
 
 
-@pytest.mark.parametrize("words", [{}, {"criterion": "least-squares:cv=3"}, {"criterion": "naive-bayes:cv=3"}], ids=str)
-def test_a_run_that_dies_between_passes_gives_the_same_answer_when_it_is_resumed(path, tmp_path, words, monkeypatch):
+LOGISTIC = "cross-validated:estimator=linear,cv=3"
+
+
+@pytest.mark.parametrize("criterion", [None, "least-squares:cv=3", "naive-bayes:cv=3", LOGISTIC])
+def test_a_run_that_dies_between_passes_gives_the_same_answer_when_it_is_resumed(
+    path, tmp_path, criterion, monkeypatch
+):
     monkeypatch.setattr(streaming, "ROUNDS", (300,))
     monkeypatch.setattr(streaming, "FEWEST_LEFT", 100)
     stream = open_stream(path, "label", exclude=["amount"])
-    words |= {"cv": 3, "random_state": 0, "resources": Resources()}
+    words = {"criterion": criterion, "cv": 3, "random_state": 0, "resources": Resources()}
+    words |= {} if criterion is None else {"n_features_to_select": 2}
     serial = streaming.select(stream, **words).to_dict()
     run, made = tmp_path / "run", HeldoutSums.add
 
@@ -542,6 +548,7 @@ def test_a_run_that_dies_between_passes_gives_the_same_answer_when_it_is_resumed
     monkeypatch.setattr(HeldoutSums, "add", dies)
     with pytest.raises(MemoryError):
         streaming.select(stream, **words, resume_dir=run)
+    assert not (run / "result.json").exists()  # what a sample said is no result yet
     monkeypatch.setattr(HeldoutSums, "add", made)
     found = streaming.select(stream, **words, resume_dir=run).to_dict()
     own = {"seconds", "trace", "fingerprint", "n_evaluations", "evidence"}

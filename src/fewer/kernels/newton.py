@@ -342,3 +342,46 @@ def predict_one_more(members: Any, added: Any, rows: Any, fit: Any, *given: Any)
     """Call `predict_added` with the room that it needs."""
     longer, scratch = np.append(members, 0), room_for(fit, len(members) + 2)
     predict_added(longer, added, rows, fit, *given, scratch, True if fit.length else None)
+
+
+@inner(_nrt=False, error_model="numpy", fastmath={"contract", "reassoc", "nsz", "arcp"})
+def weight_right(decisions, y, weights, low, high):
+    """Return the weight of the rows low … high − 1 whose own class has the largest of (n, c) decisions."""
+    right = 0.0
+    for i in range(low, high):
+        best = 0
+        for a in range(1, decisions.shape[1]):
+            if decisions[i, a] > decisions[i, best]:
+                best = a
+        if best == int(y[i]):
+            right += weights[i]
+    return right
+
+
+@inner(_nrt=False, error_model="numpy")
+def add_slopes(fit, rows, judged, members, theta, asked, scratch, sums):
+    """Add what some rows have in the loss, the gradient and the Hessian of many fits, and held-out rows in the score.
+
+    members : (m, k) int64, theta : (m, f, 1, k + 1), asked : (m, f) bool
+        The fits, their coefficients, and in which folds they are asked for.
+    judged : (y, weights) of the held-out rows
+    sums : (loss, gradient, hessian, right)
+        Of each fit in each fold; of a Hessian the lower half.
+    """
+    gradient, hessian, work, decisions, open_rows = scratch
+    y, weights = judged
+    loss, gradients, hessians, right = sums
+    k = theta.shape[3]
+    for fold in range(asked.shape[1]):
+        low, high = rows.bounds[fold], rows.bounds[fold + 1]
+        for q in range(members.shape[0]):
+            if not asked[q, fold]:
+                continue
+            own = theta[q, fold, 0]
+            loss[q, fold] += slopes(fit, fold, members[q], own, work, gradient, hessian)
+            for a in range(k):
+                gradients[q, fold, a] += gradient[a]
+                for b in range(a + 1):
+                    hessians[q, fold, a, b] += hessian[a, b]
+            predict(own, members[q], rows, fold, hessian, 0.0, decisions, open_rows, gradient)
+            right[q, fold] += weight_right(decisions, y, weights, low, high)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from fewer.kernels.compiling import inner
-from fewer.kernels.newton import EXACT, MOST_STEPS, factor, solve
+from fewer.kernels.newton import EXACT, MOST_STEPS, factor, solve, weight_right
 
 
 @inner(_nrt=False, error_model="numpy", fastmath={"contract", "reassoc", "nsz", "arcp"})
@@ -196,3 +196,26 @@ def predict_one_more(members: Any, added: Any, rows: Any, fit: Any, tolerance: f
     """Call `predict_added` with the room that it needs."""
     scratch = _room_for(fit, start.shape[1], start.shape[2] + 1)
     predict_added(np.append(members, 0), added, rows, fit, tolerance, start, *out, scratch)
+
+
+@inner(_nrt=False, error_model="numpy")
+def add_slopes(fit, rows, judged, members, theta, asked, scratch, sums):
+    """Do what `newton.add_slopes` does for several classes: theta is (m, f, c, k + 1)."""
+    gradient, hessian, shares, decisions, open_rows = scratch
+    y, weights = judged
+    loss, gradients, hessians, right = sums
+    size = theta.shape[2] * theta.shape[3]
+    for fold in range(asked.shape[1]):
+        low, high = rows.bounds[fold], rows.bounds[fold + 1]
+        for q in range(members.shape[0]):
+            if not asked[q, fold]:
+                continue
+            own, columns = theta[q, fold], fit.trains[fold]
+            loss[q, fold] += shares_of(columns, members[q], fit, fold, own, shares)
+            slopes(columns, members[q], fit, fold, own, shares, gradient, hessian)
+            for a in range(size):
+                gradients[q, fold, a] += gradient[a]
+                for b in range(a + 1):
+                    hessians[q, fold, a, b] += hessian[a, b]
+            predict(own, members[q], rows, fold, hessian, 0.0, decisions, open_rows, gradient)
+            right[q, fold] += weight_right(decisions, y, weights, low, high)

@@ -140,12 +140,15 @@ class RunFolder:
         The fingerprint of the run.
     trouble : str
         Why the last save failed; empty if it did not.
+    goes_on : bool
+        Whether other work follows the run, so that what it finds is no result yet.
     """
 
     def __init__(self, path: Path | str, components: dict[str, Any], name: str, *, resume: bool) -> None:
         self.path = Path(path)
         self.name = name
         self.trouble = ""
+        self.goes_on = False
         self._saved_at = 0.0
         refuse_strangers(self.path, OWN, ours=resume or (self.path / RUN).exists())
         if resume:  # what is damaged or of another run is refused before anything is written

@@ -330,7 +330,7 @@ class _Running:
         if self.folder is not None and answer.trace.steps:
             self.folder.keep_trace(answer.trace, now=True)
         selection = _describe(self, answer, outcome, interrupted)
-        if self.folder is not None:
+        if self.folder is not None and (interrupted or not self.folder.goes_on):
             self.folder.write("result.json", selection.to_dict())
         return selection
 

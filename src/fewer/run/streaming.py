@@ -15,9 +15,10 @@ from sklearn.base import clone
 
 from fewer import registry
 from fewer.contracts import ROWS, Answer, Criterion, IncompatibleError, Ranker, Ranking, Resources, Scorer
-from fewer.criteria import KNN, LeastSquares, NaiveBayes
+from fewer.criteria import KNN, CrossValidated, LeastSquares, NaiveBayes
 from fewer.criteria._naive_bayes import BayesRules, CountedTable, StreamedNaiveBayesScorer
 from fewer.criteria.folded_least_squares import FoldedLeastSquaresScorer
+from fewer.criteria.streamed_logistic import Inputs, LogisticModel, LogisticTable, StreamedLogisticScorer
 from fewer.errors import InputError
 from fewer.evaluate import Evidence, each_part, redundancy
 from fewer.files import to_json, write_atomically
@@ -33,6 +34,7 @@ from fewer.run.planning import AUTO_ROWS, Plan, make_plan, prepare_rows, thin
 from fewer.run.request import Request
 from fewer.run.running import MAX_REDUNDANCY, components_of, curve_of, open_folder, run_plan, versions
 from fewer.run.selection import Selection, TableGlance, frequencies, glance_of, numbers_of
+from fewer.search import RegularizationPath
 from fewer.selectors import SubsetSelector
 from fewer.selectors._base import lay_out_space
 from fewer.selectors.auto import MARGIN, AutoSelector, Metric
@@ -112,7 +114,7 @@ def _opened(data: Any, target: str | int | None) -> Stream:
     return open_stream(data, target)
 
 
-def draw_sample(stream: Stream, n_rows: int, seed: int, resources: Resources) -> Problem:
+def draw_sample(stream: Stream, n_rows: int, seed: int, resources: Resources, reason: str = "") -> Problem:
     """Draw a stratified sample while reading, and note it; a table with fewer rows is read as a whole.
 
     Parameters
@@ -125,6 +127,8 @@ def draw_sample(stream: Stream, n_rows: int, seed: int, resources: Resources) ->
         Draws them.
     resources : Resources
         Who reads the table.
+    reason : str, optional
+        Why rows are needed.
 
     Returns
     -------
@@ -143,7 +147,8 @@ def draw_sample(stream: Stream, n_rows: int, seed: int, resources: Resources) ->
         return rows
     note = (
         f"This used a sample of {rows.n_samples:,} of the {stream.n_samples:,} rows, drawn while reading: it needs "
-        "rows in memory. Cross-validated least squares and rankers by moments and counts use all rows."
+        f"rows in memory{f' ({reason})' if reason else ''}. Cross-validated least squares and logistic regression, and "
+        "rankers by moments and counts use all rows."
     )
     return rows.noted(note)
 
@@ -186,8 +191,9 @@ def select(
 
     `LeastSquares` with folds works on all rows: one pass for Gram matrices, from which any search, and the whole
     selection without each fold, are scored; one more pass judges the held-out rows. `NaiveBayes` with folds works on
-    all rows too, given its cuts: one pass counts, and each step of a search is a pass. Every other criterion, ranker
-    and `auto` work on a stratified sample, drawn in one pass, and a note says so.
+    all rows too, given its cuts: one pass counts, and each step of a search is a pass. `CrossValidated` with logistic
+    regression works on all rows in four or five passes a step. Every other criterion, ranker and `auto` work on a
+    stratified sample, drawn in one pass, and a note says so.
 
     Parameters
     ----------
@@ -255,8 +261,9 @@ def select_stream(
     plan = replace(make_plan(stream.like, asked, budget=None), command=command)
     selector = plan.selector
     criterion = selector._criterion() if isinstance(selector, SubsetSelector) else None
-    if not isinstance(criterion, LeastSquares | NaiveBayes):
-        return _on_sample(stream, asked, resources, command, resume_dir)
+    reason = _why_sampled(stream, criterion, selector, asked)
+    if reason is not None:
+        return _on_sample(stream, asked, resources, command, resume_dir, reason)
     assert isinstance(selector, SubsetSelector)
     _refuse_whole_rows(stream, criterion, selector, asked)
     folder = None if resume_dir is None else _folder(resume_dir, plan, stream.like)
@@ -271,7 +278,24 @@ def select_stream(
             folder.close()
 
 
-def _on_sums(stream: Stream, plan: Plan, criterion: LeastSquares | NaiveBayes, resources: Resources) -> Selection:
+def _why_sampled(stream: Stream, criterion: Criterion | None, selector: Any, asked: Request) -> str | None:
+    """Say why a selection needs rows in memory; None where sums over all rows do."""
+    if isinstance(criterion, LeastSquares | NaiveBayes):
+        return None
+    model = LogisticModel.of(criterion, stream.like) if isinstance(criterion, CrossValidated) else ""
+    if isinstance(model, str):
+        return model
+    search = selector._search()
+    if search.needs or isinstance(search, RegularizationPath):
+        return f"{type(search).__name__} looks at the rows themselves"
+    try:
+        _refuse_whole_rows(stream, criterion, selector, asked)
+    except IncompatibleError as error:
+        return str(error).rstrip(".")
+    return None
+
+
+def _on_sums(stream: Stream, plan: Plan, criterion: Any, resources: Resources) -> Selection:
     """Select by sums over all rows."""
     selector, cv, seed = plan.selector, plan.request.cv, plan.request.seed
     assert isinstance(selector, SubsetSelector)
@@ -281,6 +305,10 @@ def _on_sums(stream: Stream, plan: Plan, criterion: LeastSquares | NaiveBayes, r
         if isinstance(criterion, LeastSquares):
             make = partial(GramSums, stream.like, work.folds.n_cells, seed, work.folds)
             found = collect(stream, make, resources, partial(_search_gram, work, cv > 0))
+        elif isinstance(criterion, CrossValidated):
+            model = LogisticModel.of(criterion, stream.like)
+            assert isinstance(model, LogisticModel)
+            found = _LogisticSearches(work, LogisticTable.of(stream, model, work.folds, resources)).run(cv > 0)
         else:
             counted = CountedTable.of(stream, criterion, work.folds, resources)
             found = _CountedSearches(work, counted).run(cv > 0)
@@ -289,9 +317,7 @@ def _on_sums(stream: Stream, plan: Plan, criterion: LeastSquares | NaiveBayes, r
     return replace(_describe(stream, plan, found, outcome), evidence=shown)
 
 
-def _refuse_whole_rows(
-    stream: Stream, criterion: LeastSquares | NaiveBayes, selector: SubsetSelector, asked: Request
-) -> None:
+def _refuse_whole_rows(stream: Stream, criterion: Any, selector: SubsetSelector, asked: Request) -> None:
     """Refuse what sums over rows cannot answer."""
     if stream.time is not None and (stream.groups is not None or isinstance(criterion, NaiveBayes)):
         what = "groups and time together" if stream.groups is not None else "time"
@@ -322,11 +348,11 @@ def _refuse_whole_rows(
 
 
 def _on_sample(
-    stream: Stream, asked: Request, resources: Resources, command: str, folder: Path | str | None
+    stream: Stream, asked: Request, resources: Resources, command: str, folder: Path | str | None, reason: str
 ) -> Selection:
     """Select on a sample of the rows, as if it were the table; `auto` then asks all others."""
     if not asked.is_auto:
-        rows = prepare_rows(draw_sample(stream, SAMPLE_ROWS, asked.seed, resources), asked)
+        rows = prepare_rows(draw_sample(stream, SAMPLE_ROWS, asked.seed, resources, reason), asked)
         return _run(rows, replace(make_plan(rows, asked), command=command), folder)
     began = time.perf_counter()
     most = max(stream.n_samples // 4, AUTO_ROWS - len(stream.class_counts), AUTO_ROWS // 2)
@@ -335,15 +361,16 @@ def _on_sample(
     reserve = DealtFolds.of(stream, ONE_IN, 1, asked.seed + 1) if enough and stream.time is None else None
     sample, n_missing = _drawn(stream, most, asked.seed, resources, reserve)
     raced, rows = _race(_numbered(sample.rows), asked, command, folder)
-    if sample.rows.n_samples == stream.n_samples:
-        return raced
     about = f"auto compared models on a sample of {rows.n_samples:,} of the {stream.n_samples:,} rows"
-    if reason := _unasked(stream, sample, raced, asked):
-        return replace(raced, warnings=[*raced.warnings, f"{about}; {reason}."])
-    with one_blas_thread():
-        found = _ask_all(stream, sample, asked, resources)
-    answer = _Whole(found, stream, rows, raced, asked, about, n_missing).answer()
-    answer = replace(answer, seconds=round(time.perf_counter() - began, 3))
+    if sample.rows.n_samples == stream.n_samples:
+        answer = raced
+    elif reason := _unasked(stream, sample, raced, asked):
+        answer = replace(raced, warnings=[*raced.warnings, f"{about}; {reason}."])
+    else:
+        with one_blas_thread():
+            found = _ask_all(stream, sample, asked, resources)
+        answer = _Whole(found, stream, rows, raced, asked, about, n_missing).answer()
+        answer = replace(answer, seconds=round(time.perf_counter() - began, 3))
     if folder is not None:
         write_atomically(Path(folder) / RESULT, to_json(answer.to_dict()))
     return answer
@@ -370,6 +397,7 @@ def _run(rows: Problem, plan: Plan, folder: Path | str | None) -> Selection:
     if folder is None:
         return run_plan(plan, rows)
     kept = _folder(folder, plan, rows)
+    kept.goes_on = plan.request.is_auto
     try:
         return run_plan(plan, rows, folder=kept)
     finally:
@@ -744,6 +772,45 @@ class _CountedRule(FoldRule):
 
     def grades(self, rows: Problem) -> FloatArray:
         return np.column_stack([self.rules.right(rows, mask) for mask in (self.mask, np.ones_like(self.mask))])
+
+
+@dataclass(frozen=True, eq=False)
+class _LogisticSearches(_Searches):
+    table: LogisticTable
+
+    def scorer(self, without: int | None) -> StreamedLogisticScorer:
+        return StreamedLogisticScorer(self.table, without)
+
+    def varies(self, scorer: StreamedLogisticScorer) -> BoolArray:
+        return self.table.varies(scorer.splits)
+
+    def rule(self, fold: int, scorer: StreamedLogisticScorer, mask: BoolArray) -> FoldRule:
+        return _LogisticRule(self.table.inputs, *scorer.coefficients(np.stack([mask, np.ones_like(mask)])))
+
+    @property
+    def n_missing(self) -> int:
+        return self.table.n_missing
+
+    @property
+    def told(self) -> str:
+        n_rows, n_all = self.table.sample.n_samples, self.work.stream.n_samples
+        gaps = self.table.moments.missing.any() and n_rows < n_all
+        medians = f"; missing numbers were filled by medians of a sample of {n_rows:,}" if gaps else ""
+        return f"in {self.table.n_passes:,} passes, one for each step of Newton's method{medians}"
+
+
+@dataclass(frozen=True, eq=False)
+class _LogisticRule(FoldRule):
+    inputs: Inputs
+    coefficients: FloatArray  # (1 + n_inputs, n_subsets, n_classes), of two classes one
+    fill: FloatArray
+
+    def grades(self, rows: Problem) -> FloatArray:
+        cells = self.inputs.cells(rows.X)
+        cells = np.where(np.isnan(cells), self.fill[:, None], cells)
+        decisions = self.coefficients[0] + np.einsum("pn,pmc->nmc", cells, self.coefficients[1:])
+        found = decisions.argmax(axis=2) if decisions.shape[2] > 1 else decisions[:, :, 0] > 0.0
+        return (found == rows.y[:, None]).astype(np.float64)
 
 
 @dataclass(frozen=True, eq=False)
