@@ -371,7 +371,7 @@ def small(monkeypatch):
     )  # fmt: skip
     load = fewer.datasets.load
     monkeypatch.setattr(
-        fewer.datasets, "load", lambda name: SimpleNamespace(problem=problem) if name == "ionosphere" else load(name)
+        fewer.datasets, "load", lambda name: SimpleNamespace(problem=problem) if name == "cotton" else load(name)
     )
     monkeypatch.setattr(fewer_papers, "document", lambda name: document)
     monkeypatch.setattr(fewer.parallel, "connect", functools.partial(fewer.parallel.connect, timeout=0.2))

@@ -13,6 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 import fewer
 from fewer.criteria import KNN
 from fewer.evaluate import nested
+from fewer.evaluate._nested import choose
 from fewer.problem import Problem
 from fewer.rankers import Fisher
 from fewer.search import Forward
@@ -136,3 +137,15 @@ def test_seeds():
     assert np.array_equal(first.masks, second.masks)
     assert first.interval == second.interval
     assert not np.array_equal(first.masks, other.masks)
+
+
+def test_selectors_of_others_get_a_missing_level_as_one_more():
+    class Looks(BaseEstimator):
+        def fit(self, X, y):
+            assert X[:2].tolist() == [[3.0, 0.5], [2.0, 0.5]]  # level 2 is the last, 0.5 the median
+            self.support_ = np.array([True, False])
+            return self
+
+    X = np.array([[np.nan, np.nan], [2.0, 0.5], *[[i % 2, i % 2] for i in range(40)]], dtype=float)
+    problem = Problem.from_arrays(X, np.arange(42) % 2, kinds=["nominal", "numeric"])
+    assert choose(Looks(), problem, 0)[0].tolist() == [True, False]

@@ -400,6 +400,19 @@ def test_numbers_as_text_are_read_when_named_as_numeric():
     np.testing.assert_array_equal(problem.X[:, 0], [1188, 987, np.nan])
 
 
+def test_text_of_numbers_in_a_frame_draws_a_note():
+    rng = np.random.default_rng(0)
+    number = rng.normal(size=60).round(3).astype(str)
+    frame = pd.DataFrame({"a": number, "b": np.where(np.arange(60) == 3, "?", number)})
+    problem = to_problem(frame, np.arange(60) % 2)
+    told = "Columns 'a', 'b' are text that holds numbers, used as levels; convert quantities to numbers."
+    assert problem.notes == (told,)  # and no identifier
+    zips = [f"{code:05}" for code in rng.integers(0, 99_999, 60)]
+    codes = pd.DataFrame({"zip": zips, "month": rng.integers(1, 13, 60).astype(str), "meant": pd.Categorical(number)})
+    assert not any("holds numbers" in note for note in to_problem(codes, np.arange(60) % 2).notes)
+    assert to_problem(frame, np.arange(60) % 2, nominal=["a", "b"]).notes == ()
+
+
 def test_a_level_never_seen_passes_through_transform():
     X = pl.DataFrame({"color": ["red", "blue"] * 10, "noise": [float(i * 7 % 5) for i in range(20)]})
     y = ["a", "b"] * 10

@@ -1,10 +1,11 @@
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import TimeSeriesSplit
 
 from fewer.problem import InputError, Problem
 from fewer.roc import Parcel
-from fewer.roc._learners import Front, Lessons, deal_out, kept_aside
+from fewer.roc._learners import Front, Lessons, deal_out, kept_aside, prepared
 
 
 def part(y, weights=None):
@@ -124,3 +125,9 @@ def test_a_parcel_of_rows_in_time(options):
     parcel = Parcel(random_state=0, **options).fit(X, y, time=time)
     assert parcel.operating_point(cost_fp=1, cost_fn=1).features_ == ("x1",)
     assert "x0" in Parcel(random_state=0, **options).fit(X, y).operating_point(cost_fp=1, cost_fn=1).features_
+
+
+def test_a_missing_level_is_a_level(rng):
+    level, y = np.where(np.arange(60) % 2, np.nan, rng.integers(0, 2, 60)), np.arange(60) % 2
+    rows = Problem.from_arrays(np.column_stack([level, rng.normal(size=60)]), y, kinds=["nominal", "numeric"])
+    assert prepared(LogisticRegression(), rows, np.array([0, 1])).fit(rows.X, rows.y).score(rows.X, rows.y) == 1.0

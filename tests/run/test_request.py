@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 import fewer
 from fewer.cli import app
 from fewer.errors import InputError
+from fewer.run.planning import make_plan
 from fewer.run.request import OPTIONS, Request
 from fewer.serve._choices import Choices, offered
 from making import make_problem
@@ -38,6 +39,19 @@ def test_what_select_is_given_arrives_in_the_request(monkeypatch):
     problem = make_problem()
     fewer.select(problem, None, "knn-forward", random_state=7, **given)
     assert asked[0].changed() == given | {"method": "knn-forward", "seed": 7}
+
+
+@pytest.mark.parametrize("name", sorted(set(DEFAULTS) - {"seed"}))
+def test_a_word_that_no_option_knows_is_refused_in_a_line(name):
+    with pytest.raises(InputError, match=r"^[^\n]+$"):
+        fewer.select(make_problem(), random_state=0, **{"cv": 0, name: "no such word"})
+
+
+def test_a_preference_is_known_and_for_auto():
+    with pytest.raises(InputError, match="prefer='acuracy' is not known; did you mean 'accuracy'"):
+        Request(prefer="acuracy")
+    with pytest.raises(InputError, match="prefer='fewest' is for auto; say how many features"):
+        make_plan(make_problem(), "fisher", prefer="fewest")
 
 
 def test_every_declared_option_is_one_of_the_command_line_with_its_help():

@@ -17,9 +17,9 @@ def test_what_is_said_of_a_choice():
     models = {"balanced": {"a forest": 0.9, "5 neighbors": 0.88, "boosting": 0.903, "a tree": 0.9}}
     made = answer(margins=margins, models=models)
     assert made.reason("balanced", False) == (
-        "Because. Selected for a forest; on held-out rows, 2.0 points less with 5 neighbors, 0.3 points more with "
-        "boosting, the same with a tree. If you will train another model, name it (estimator). Held-out loss is lowest "
-        "with 9 features; the 4 selected are expected to lose 0.4 points (more than 1.0 points with probability 0.20)."
+        "Because.\nWhy 4: the loss is lowest with 9 features; 4 are expected to lose 0.4 points (chance of a loss of "
+        "more than 1.0 points: 20%).\nThe same features score 2.0 points less with 5 neighbors, 0.3 points more with "
+        "boosting, the same with a tree. If you will train another model, name it (estimator)."
     )
     assert answer().reason("accuracy", False) == "Because."
     assert "does no better than chance (p = 0.032)" in made.reason("balanced", True)

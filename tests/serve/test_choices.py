@@ -28,6 +28,7 @@ def test_a_comparison_and_a_detector():
     assert compared.command("r")[:1] == ["compare"]
     assert "--methods auto,fisher" in " ".join(compared.command("r"))
     assert "--prefer" not in compared.command("r")
+    assert "--prefer" not in Choices.read(GOOD | {"method": "fisher", "prefer": "fewest"}).command("r")
     words = Choices.read(GOOD | {"goal": "detect", "max_fpr": "0.05", "positive": "-1"}).command("r")
     assert "--method parcel" in " ".join(words)
     assert "--max-fpr 0.05" in " ".join(words)

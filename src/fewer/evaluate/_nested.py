@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 from threadpoolctl import threadpool_limits
 
@@ -59,8 +58,8 @@ def choose(selector: Any, rows: Problem, seed: int) -> tuple[BoolArray, float | 
     There is a score only if its criterion predicts rows, so that the same score can be taken on held-out rows.
 
     Whatever the selector learnt before is forgotten. A selector of `fewer` gets the rows as they are. Any other gets
-    `fit(X, y)` with an array of numbers: nominal columns as their level codes, and missing cells filled with the
-    median (the most frequent level) of these rows.
+    `fit(X, y)` with an array of numbers: nominal columns as their level codes, a missing level as one more,
+    and missing numbers filled with the median of these rows.
     """
     fresh = _seeded(clone(selector), seed)
     if hasattr(fresh, "fit_problem"):
@@ -122,13 +121,12 @@ def _seeded(component: Any, seed: int) -> Any:
 
 
 def _filled(rows: Problem) -> FloatArray:
+    """Return the cells, missing numbers at the median, missing levels as a level of their own."""
     X = rows.X.copy()
-    for columns, strategy in ((rows.nominal, "most_frequent"), (~rows.nominal, "median")):
-        incomplete = columns & rows.missing.any(axis=0)
-        if incomplete.any():
-            X[:, incomplete] = SimpleImputer(strategy=strategy, keep_empty_features=True).fit_transform(
-                X[:, incomplete]
-            )
+    for column in np.flatnonzero(rows.missing.any(axis=0)):
+        gone = rows.missing[:, column]
+        known = X[~gone, column]
+        X[gone, column] = 0.0 if not len(known) else known.max() + 1.0 if rows.nominal[column] else np.median(known)
     return X
 
 

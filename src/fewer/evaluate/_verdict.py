@@ -127,7 +127,7 @@ class Verdict:
         if lost <= TOLERATED:
             is_seen = amount.plain(lost).strip("0. points")
             most = f"at most {amount.plain(lost)} {of} {amount.verb(lost)} lost" if is_seen else "no loss"
-            return cls(Kind.AS_GOOD, *numbers, f"As good with {kept}: {most} (95 %).")
+            return cls(Kind.AS_GOOD, *numbers, f"{'Nearly as' if high < 0 else 'As'} good with {kept}: {most} (95 %).")
         if high < 0:
             told = f"Worse with {kept}: {amount.plain(difference)} {of} {amount.verb(difference)} lost ({span})."
             return cls(Kind.WORSE, *numbers, told)

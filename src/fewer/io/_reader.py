@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import reprlib
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
@@ -288,6 +289,7 @@ class ProblemReader:
         kinds: list[Kind] = []
         levels: dict[int, tuple[str, ...]] = {}
         dated: list[str] = []
+        numbers: list[str] = []
         done = set() if frame is None else _fill_numbers(frame, table, forced)
         for i, column in enumerate(columns):
             if i in done:
@@ -297,11 +299,23 @@ class ProblemReader:
             kinds.append(kind)
             if kind == "nominal":
                 levels[i] = labels
+                chosen = i in forced or (isinstance(column, nw.Series) and column.dtype in (nw.Categorical, nw.Enum))
+                numbers += [names[i]] if not chosen and _are_numbers(labels) else []
         notes = []
+        if numbers:
+            notes = [f"{name_list(numbers)} text that holds numbers, used as levels; convert quantities to numbers."]
         if dated:
             what = name_list(dated).removesuffix(" is").removesuffix(" are")
-            notes = [f"{what} hold{'s' * (len(dated) == 1)} dates, used as days since 1970-01-01."]
+            notes.append(f"{what} hold{'s' * (len(dated) == 1)} dates, used as days since 1970-01-01.")
         return Table(table, names, tuple(kinds), levels, notes, dated)
+
+
+def _are_numbers(labels: Sequence[str]) -> bool:
+    """Say whether levels look like those of a quantity: many, nearly all of them numbers, none with leading zeros."""
+    if len(labels) <= MAX_INTEGER_CLASSES or any(re.match(r"\s*[-+]?0\d", label) for label in labels):
+        return False
+    numbers = [re.fullmatch(r"\s*[-+]?(\d+|(?=\.))(\.\d+)?([eE][-+]?\d+)?\s*", label) for label in labels]
+    return sum(map(bool, numbers)) >= 0.9 * len(labels)
 
 
 def _lost_classes(labels: NDArray[Any], kept: IntArray) -> list[str]:

@@ -33,6 +33,8 @@ IDENTIFIER_NAME = re.compile(
 )
 SHARED_NAME = re.compile(r"(?i:(^|[^a-z])(id|uuid|guid)$)|[a-z]I[dD]$")
 """Names of identifiers that several rows may share: customer_id, CustomerID."""
+FRACTION = re.compile(r"[-+]?\d*\.\d+")
+"""Text that is a measurement, not a name."""
 MIN_IDENTIFIERS, MAX_ROWS_OF_ONE = 20, 20
 """A column named like an identifier has at least so many values, and so many rows or fewer share one on average."""
 TWICE = 0.01
@@ -202,7 +204,8 @@ def _names_of_rows(problem: Problem, columns: list[int]) -> dict[int, Suspicion]
                 found[i] = _identifier(name, f"its name says so, and it has {n_distinct:,} different values")
             continue
         if kind == "nominal":
-            found[i] = _identifier(name)
+            fractions = all(FRACTION.fullmatch(level) for level in problem.levels.get(i, ("",))[:FEW])
+            found |= {} if fractions else {i: _identifier(name)}
             continue
         gaps = np.diff(np.sort(column))
         whole, even = _is_whole(column), gaps.max() - gaps.min() <= 1e-6 * gaps.max()

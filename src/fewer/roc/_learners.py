@@ -340,7 +340,7 @@ class ConstantRule(LearnedRule):
 
 
 def prepared(estimator: Any, train: Problem, features: IntArray) -> Any:
-    """Return a pipeline that fills missing cells, turns levels into one-hot columns, and ends in the estimator."""
+    """Return a pipeline of filled numbers, levels (a missing one too) as one-hot columns, and the estimator."""
     nominal = train.nominal[features]
     if not nominal.any() and not train.missing[:, features].any():
         fill: Any = SimpleImputer(strategy="median")
@@ -349,11 +349,7 @@ def prepared(estimator: Any, train: Problem, features: IntArray) -> Any:
     if (~nominal).any():
         steps.append(("fill", SimpleImputer(strategy="median", keep_empty_features=True), ~nominal))
     if nominal.any():
-        encode = make_pipeline(
-            SimpleImputer(strategy="most_frequent", keep_empty_features=True),
-            OneHotEncoder(handle_unknown="ignore", sparse_output=False),
-        )
-        steps.append(("encode", encode, nominal))
+        steps.append(("encode", OneHotEncoder(handle_unknown="ignore", sparse_output=False), nominal))
     return make_pipeline(ColumnTransformer(steps), clone(estimator))
 
 

@@ -592,6 +592,7 @@ _ALLOWED: dict[str, list[Any]] = SubsetSelector._parameter_constraints | {
     "estimator": [str, HasMethods("fit"), None],
     "scoring": [str, callable, None],
     "alternatives": [Interval(Integral, 0, None, closed="left")],
+    "min_features": [Interval(Integral, 0, None, closed="left"), None],
     "planted": [Interval(Integral, 0, 10_000, closed="both")],
     "n_repeats": [Interval(Integral, 1, 100_000, closed="both")],
     "on_progress": [callable, None],

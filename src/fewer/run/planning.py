@@ -111,6 +111,8 @@ def make_plan(problem: Problem, method: str | Request = "auto", **options: Any) 
         refuse_scoring(asked.scoring, problem.task)
     if asked.is_auto:
         return _plan_auto(problem, asked)
+    if asked.prefer != "balanced":
+        raise InputError(f"prefer={asked.prefer!r} is for auto; say how many features with n_features_to_select.")
     name, chosen = (
         ("custom", _components(asked)) if asked.has_components else (asked.method, registry.method_named(asked.method))
     )

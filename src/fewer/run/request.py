@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 from fewer.errors import InputError
+from fewer.text import nearest
 
 PREFER = {
     "fewest": "As few as possible; accepts a small loss",
@@ -304,6 +305,10 @@ class Request:
     ] = None  # fmt: skip
     memory: Annotated[str | int, Option("Scoring memory, on top of the data.")] = "1GiB"
     device: Annotated[str, Option("Device: cpu, cuda or auto.")] = "cpu"
+
+    def __post_init__(self) -> None:
+        if self.prefer not in PREFER:
+            raise InputError(f"prefer={self.prefer!r} is not known; {nearest(str(self.prefer), PREFER, 'choices')}")
 
     @property
     def is_auto(self) -> bool:

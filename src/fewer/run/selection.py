@@ -480,8 +480,7 @@ class Selection(Suspected, Origin, Scores, Chosen):
             One sentence or a few a line.
         """
         lines = [self.verdict, f"{self.how}."]
-        if self.reason:
-            lines.append(self.reason)
+        lines += self.reason.splitlines()
         if self.scores:
             lines.append(self.scores)
         if self.promise:
@@ -515,8 +514,8 @@ class Selection(Suspected, Origin, Scores, Chosen):
     def _stability(self) -> str:
         """Say how alike the repetitions are, with and without stand-ins."""
         alone, merged = self.stability["index"], self.stability["with_stand_ins"]
-        told = f"Stability over {self.stability['n_repetitions']} repetitions: {alone:.2f}"
-        return f"{told}; {merged:.2f} counting substitutes as equal."
+        told = f"Stability over {self.stability['n_repetitions']} repetitions: {alone:z.2f}"
+        return f"{told}; {merged:z.2f} counting substitutes as equal."
 
     def _table(self) -> tuple[list[str], list[list[str]]]:
         """Return the titles and rows of the table of features, with the columns that there are."""

@@ -258,6 +258,8 @@ class Choices:
         own: dict[str, Any] = {
             word: value for word, value in self.asked.items() if self.goal in OFFERED[word][1].goals.split()
         }
+        if own.get("method", "auto") != "auto":
+            own.pop("prefer", None)  # hidden on the page
         if self.goal == "detect":
             own |= {"method": "parcel", "positive": self.positive} | {name: vars(self)[name] for name in NUMBERS}
         elif self.goal == "compare":

@@ -64,11 +64,19 @@ class RaceAnswer:
                 "No signal found: on held-out rows the best candidate does no better than chance "
                 f"(p = {self.p_value:.2g})."
             )
-        told = [self.why, *self._other_models(prefer)]
+        told = [self.why]
         size, margin = self.curve["chosen"].get(prefer), self.margins.get(prefer, {"best": 0})
         if size is not None and size < margin["best"]:
             told.append(self._given_up(size, margin))
-        return " ".join(told)
+        return "\n".join([*told, *self._other_models(prefer)])
+
+    def _given_up(self, size: int, margin: dict[str, float]) -> str:
+        """Say what a smaller size than the best is expected to lose."""
+        more = f"a loss of more than {self._plain(margin['margin'])}" if margin["margin"] > 0 else "any loss"
+        return (
+            f"Why {size}: the loss is lowest with {margin['best']} features; {size} {'is' if size == 1 else 'are'} "
+            f"expected to lose {self._plain(margin['expected'])} (chance of {more}: {margin['chance']:.0%})."
+        )
 
     def _other_models(self, prefer: str) -> list[str]:
         """Say what is lost with the other models."""
@@ -77,16 +85,7 @@ class RaceAnswer:
         if not others:
             return []
         lost = ", ".join(f"{self._amount(behind)} with {name}" for name, behind in others.items())
-        return [f"Selected for {own}; on held-out rows, {lost}. If you will train another model, name it (estimator)."]
-
-    def _given_up(self, size: int, margin: dict[str, float]) -> str:
-        """Say what a smaller size than the best is expected to lose."""
-        more = f"more than {self._plain(margin['margin'])}" if margin["margin"] > 0 else "anything"
-        be = "is" if size == 1 else "are"
-        return (
-            f"Held-out loss is lowest with {margin['best']} features; the {size} selected {be} expected to lose "
-            f"{self._plain(margin['expected'])} ({more} with probability {margin['chance']:.2f})."
-        )
+        return [f"The same features score {lost}. If you will train another model, name it (estimator)."]
 
     def _plain(self, value: float) -> str:
         if self.curve["in_points"]:
@@ -316,11 +315,11 @@ def sizes_that_matter(race: PathRace) -> list[int]:
 
 
 def _why(race: PathRace, path: str, judge: str, names: list[str]) -> str:
-    models = f", the best of {len(names)} models," if len(names) > 1 else ""
-    asked = "" if judge in MODELS else f"It was asked about {len(race.sizes)} sizes that quick models named. "
+    models = f", the best of {len(names)} models" if len(names) > 1 else ""
+    asked = "" if judge in MODELS else f", asked about {len(race.sizes)} sizes that quick models named"
     return (
-        f"{asked}Of {len(race.whole.orders)} rankings of the features, that by {path} needs the fewest and is at most "
-        f"half a point behind the best for {judge}{models} in {len(race.parts)} splits of {len(race.held):,} rows."
+        f"Why these: of {len(race.whole.orders)} rankings, that by {path} needs the fewest features and is at most "
+        f"half a point behind the best ({judge}{models}{asked}; {len(race.parts)} splits of {len(race.held):,} rows)."
     )
 
 
