@@ -26,7 +26,7 @@ from fewer.files import (
     unsealed,
     write_atomically,
 )
-from fewer.serve._progress import read_json
+from fewer.serve._jobs import read_json
 from fewer.serve._work import draw_page
 
 FILLED = """

@@ -2,7 +2,8 @@
 
 `python tools/walk.py` counts them for `fewer select -m knn-forward --folds 2` and for `SubsetSelector.fit`;
 `--functions` lists the functions, file by file. Each walk is taken once before it is counted, so that imports and
-compilation are not part of it.
+compilation are not part of it. Comprehensions are counted apart: Python 3.11 runs each as a function of its own, newer
+ones run most inside the function that a reader sees them in.
 """
 
 import argparse
@@ -51,7 +52,7 @@ def select(table: Path) -> None:
 def counts(met: set[tuple[str, str]]) -> tuple[int, int, int]:
     files = {file for file, _ in met}
     packages = {file.split("/")[0].removesuffix(".py") for file in files}
-    return len(packages), len(files), len(met)
+    return len(packages), len(files), len(met) - n_comprehensions(met)
 
 
 def n_comprehensions(met: set[tuple[str, str]]) -> int:
@@ -76,7 +77,7 @@ def main() -> None:
     for name, met in walks.items():
         found = zip(("packages", "files", "functions"), counts(met), TARGETS[name], strict=True)
         told = ", ".join(f"{n} {what} (at most {most})" for what, n, most in found)
-        print(f"{name}: {told}, {n_comprehensions(met)} of them comprehensions")
+        print(f"{name}: {told}, {n_comprehensions(met)} comprehensions")
         for file in sorted({file for file, _ in met}) if asked.functions else ():
             print(f"  {file}: {', '.join(sorted(function for own, function in met if own == file))}")
 

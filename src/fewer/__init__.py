@@ -36,20 +36,6 @@ _HOMES = {
     "compare": "fewer.run.api",
     "select": "fewer.run.api",
 }
-_PACKAGES = (
-    "contracts",
-    "control",
-    "criteria",
-    "datasets",
-    "evaluate",
-    "models",
-    "plots",
-    "rankers",
-    "roc",
-    "search",
-    "selectors",
-    "validate",
-)
 
 __all__ = [
     "AutoSelector",
@@ -109,7 +95,7 @@ if TYPE_CHECKING:
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(importlib.import_module(_HOMES[name]), name)
-    if name in _PACKAGES:
+    if name in __all__:
         return importlib.import_module(f"fewer.{name}")
     raise AttributeError(f"module 'fewer' has no attribute {name!r}")
 

@@ -59,9 +59,7 @@ class TableEstimator(BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, self._made_last)
 
-    @classmethod
-    def _get_param_names(cls) -> list[str]:
-        return parameter_names(cls)
+    _get_param_names: ClassVar[Any] = classmethod(parameter_names)
 
     def _validate_params(self) -> None:
         with one_line():

@@ -166,6 +166,32 @@ def run_tasks(
         yield from _on_joblib(backend, function, tasks, resources, placed, prefer, ordered)
 
 
+def run_parts(
+    function: Callable[..., Result], tasks: Sequence[tuple[Any, ...]], run: Any, *about: Any
+) -> Iterator[Result]:
+    """Run the parts of a run: here, one after the other with threads inside each; or each on another machine.
+
+    Parameters
+    ----------
+    function : callable
+        Called with the run and what else it needs as one tuple, then with a task's arguments.
+    tasks : sequence of tuples
+        The arguments of each.
+    run : Run or RankingRun
+        Sent without what only this process can use.
+    *about
+        What else the function needs.
+
+    Yields
+    ------
+    result
+        In the order of the tasks.
+    """
+    if leaves_machine(run.resources):
+        return run_tasks(function, tasks, run.resources, shared=(run.shipped(), *about))
+    return (function((run, *about), *task) for task in tasks)
+
+
 def reduce_tasks(
     function: Callable[..., Any],
     merge: Callable[[Any, Any, Any], Any],
@@ -519,7 +545,7 @@ def _attempt(
     def send() -> None:
         number = next(waiting, None)
         if number is not None:
-            future = client.submit(_call_shared, function, handle, tasks[number], pure=False, retries=ATTEMPTS)
+            future = client.submit(_call_flat, function, handle, *tasks[number], pure=False, retries=ATTEMPTS)
             numbers[future.key] = number
             running.add(future)
 
@@ -528,10 +554,6 @@ def _attempt(
     for future in running:
         yield numbers[future.key], future.result()
         send()
-
-
-def _call_shared(function: Callable[..., Result], shared: Any, task: tuple[Any, ...]) -> Result:
-    return function(shared, *task)
 
 
 # ----------------------------------------------------------------------------------------------------- Spark

@@ -38,6 +38,7 @@ __all__ = [
     "Task",
     "column_number",
     "column_numbers",
+    "mask_of",
 ]
 
 
@@ -477,6 +478,30 @@ class Problem:
         if self.__dict__.get("has_missing") is False:  # then none of its parts has, and they need not be searched
             part.__dict__["has_missing"] = False
         return part
+
+
+def mask_of(places: Any, n: int) -> BoolArray:
+    """Make a mask that is true at some places.
+
+    Parameters
+    ----------
+    places : sequence of int, or bool array
+        Numbers of columns or rows.
+    n : int
+        How many there are.
+
+    Returns
+    -------
+    bool array of shape (n,)
+
+    Examples
+    --------
+    >>> mask_of((0, 2), 3)
+    array([ True, False,  True])
+    """
+    mask = np.zeros(n, dtype=bool)
+    mask[list(places) if isinstance(places, tuple) else places] = True
+    return mask
 
 
 @lru_cache(maxsize=16)

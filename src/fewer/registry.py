@@ -87,6 +87,9 @@ class Method:
     prefilter: str | None = None
 
 
+SA, VOTE = "annealing:answer=final", "early-stopping:how=aggregate"
+GA = "genetic:population=25,generations=120,mutation=0.05,selection=roulette,answer=final"
+"""Searches and a control as in Loughrey's thesis."""
 METHODS: dict[str, Method] = {
     "knn-forward": Method("nearest neighbors, features added one by one", "knn", "forward"),
     "knn-backward": Method("nearest neighbors, features dropped one by one", "knn", "backward"),
@@ -106,36 +109,12 @@ METHODS: dict[str, Method] = {
     "forest-forward": Method("random forest, features added one by one", "cross-validated:estimator=forest", "forward"),
     "gamma-forward": Method("least noise left by the Gamma Test, features added one by one", "gamma-test", "forward"),
     "naive-bayes-forward": Method("naive Bayes, features added one by one", "naive-bayes", "forward"),
-    "sa": Method("nearest neighbors, annealing as in Loughrey's thesis", "knn", "annealing:answer=final"),
-    "saes": Method(
-        "annealing that stops before it overfits (Loughrey's SAES)",
-        "knn",
-        "annealing:answer=final",
-        "early-stopping",
-    ),
-    "saes-vote": Method(
-        "the same, keeping features in half of the validation runs",
-        "knn",
-        "annealing:answer=final",
-        "early-stopping:how=aggregate",
-    ),
-    "ga": Method(
-        "nearest neighbors, genetic search as in Loughrey's thesis",
-        "knn",
-        "genetic:population=25,generations=120,mutation=0.05,selection=roulette,answer=final",
-    ),
-    "gaes": Method(
-        "genetic search that stops before it overfits (Loughrey's GAES)",
-        "knn",
-        "genetic:population=25,generations=120,mutation=0.05,selection=roulette,answer=final",
-        "early-stopping",
-    ),
-    "gaes-vote": Method(
-        "the same, keeping features in half of the validation runs",
-        "knn",
-        "genetic:population=25,generations=120,mutation=0.05,selection=roulette,answer=final",
-        "early-stopping:how=aggregate",
-    ),
+    "sa": Method("nearest neighbors, annealing as in Loughrey's thesis", "knn", SA),
+    "saes": Method("annealing that stops before it overfits (Loughrey's SAES)", "knn", SA, "early-stopping"),
+    "saes-vote": Method("the same, keeping features in half of the validation runs", "knn", SA, VOTE),
+    "ga": Method("nearest neighbors, genetic search as in Loughrey's thesis", "knn", GA),
+    "gaes": Method("genetic search that stops before it overfits (Loughrey's GAES)", "knn", GA, "early-stopping"),
+    "gaes-vote": Method("the same, keeping features in half of the validation runs", "knn", GA, VOTE),
     "fisher": Method("spread between the classes over spread within, for each feature", ranker="fisher"),
     "information-gain": Method("information about the class, for each feature", ranker="information-gain"),
     "mifs": Method(

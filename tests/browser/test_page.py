@@ -9,7 +9,7 @@ import fewer
 from browser.conftest import each_look, overflows
 from fewer.datasets import make_rdg1
 from fewer.report import write_selection_report
-from fewer.report._sizes import in_units
+from fewer.report._selection import in_units
 from fewer.text import in_folds, score_text
 
 

@@ -6,7 +6,7 @@ from statsmodels.stats.multitest import multipletests
 
 import fewer
 from fewer.control import FalseDiscovery
-from fewer.control._false_discovery import discoveries
+from fewer.control._shadow import discoveries
 from fewer.rankers import FTest
 
 

@@ -11,7 +11,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 
 from fewer.datasets import _shelf, info, load, names
-from fewer.datasets._views import VIEWS
+from fewer.datasets._openml import VIEWS
 from fewer.problem import InputError
 
 BUNDLED = [name for name in names() if info(name).way == "bundled"]

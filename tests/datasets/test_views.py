@@ -1,7 +1,7 @@
 import numpy as np
 import polars as pl
 
-from fewer.datasets._views import VIEWS, WDBC1, columns, merged, rows
+from fewer.datasets._openml import VIEWS, WDBC1, columns, merged, rows
 
 X = pl.DataFrame({"a": [1, 2, None], "b": [4, 5, 6], "c": [7, 8, 9]})
 Y = np.array(["u", "v", "w"])

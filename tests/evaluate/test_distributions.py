@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fewer.evaluate.distributions import BINS, CLASSES, LEVELS, _codes, distribution, shown_classes
+from fewer.evaluate.distributions import BINS, CLASSES, LEVELS, _class_codes, distribution, shown_classes
 from fewer.problem import Problem
 
 
@@ -66,4 +66,4 @@ def test_the_middle_half_is_that_of_numpy_and_a_quantity_has_one_kind_of_rows():
     for name, share in (("lower", 25), ("middle", 50), ("upper", 75)):
         assert told[name] == pytest.approx([np.percentile(y[x == level], share) for level in (0, 1)], rel=1e-4)
     assert shown_classes(problem) == ["all rows"]
-    assert _codes(problem).tolist() == [0] * 100
+    assert _class_codes(problem).tolist() == [0] * 100

@@ -8,7 +8,7 @@ import pytest
 
 from fewer.errors import InputError
 from fewer.io import to_problem
-from fewer.io.frames import forced_kinds, label_of, refuse_repeated_names, row_number, schema_of
+from fewer.io.frames import FrameSchema, forced_kinds, label_of, refuse_repeated_names, row_number
 
 WITHOUT = """
 import sys
@@ -79,11 +79,11 @@ def test_categories_keep_their_order():
 
 
 def test_which_columns_hold_text_and_whether_columns_are_still_those():
-    schema = schema_of(pl.DataFrame(COLUMNS))
+    schema = FrameSchema(pl.DataFrame(COLUMNS).head(0))
     assert schema.textual().tolist() == [False, False, False, True]
     problem = to_problem(pl.DataFrame(COLUMNS), [0, 1, 0])
     assert schema.fits(problem)
-    assert not schema_of(pl.DataFrame({"a": [1]})).fits(problem)
+    assert not FrameSchema(pl.DataFrame({"a": [1]}).head(0)).fits(problem)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fewer.models import RelevantContextClassifier
-from fewer.models._relevant_context import distances_to
+from fewer.models._neighborhood import distances_to
 
 
 @parametrize_with_checks([RelevantContextClassifier()])

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from fewer.report._sizes import feature_rows, in_units
+from fewer.report._selection import feature_rows, in_units
 from making import make_problem
 from pages import run
 

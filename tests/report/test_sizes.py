@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from fewer.report._sizes import answers, feature_rows, size_curve
+from fewer.report._selection import answers, feature_rows, size_curve
 from making import make_problem
 from pages import run
 

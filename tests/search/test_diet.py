@@ -5,7 +5,7 @@ from fewer.contracts import Objective, Resources, Run, SearchSpace
 from fewer.contracts.trace import Trace
 from fewer.criteria import KNN
 from fewer.search import DIET
-from fewer.search._diet import middle
+from fewer.search._sequential import middle
 from making import make_problem
 from scorers import Additive, search_on
 

@@ -7,7 +7,7 @@ import pytest
 
 from fewer.contracts.trace import Step, Trace
 from fewer.files import FolderLock, holder_of, sealed
-from fewer.serve._progress import progress_of, read_json, source_of
+from fewer.serve._jobs import progress_of, read_json, source_of
 
 
 def write_run(place, **components):
@@ -93,7 +93,7 @@ def test_files_that_cannot_be_read_say_nothing(tmp_path):
 
 
 def test_a_run_goes_through_its_phases(tmp_path, monkeypatch):
-    monkeypatch.setattr("fewer.serve._progress.time.time", lambda: 130.0)
+    monkeypatch.setattr("fewer.serve._jobs.time.time", lambda: 130.0)
     assert progress_of(tmp_path, 100.0)["phase"] == "reading"
     (tmp_path / "run.json").write_text(json.dumps({"components": {"folds": 5}}))
     trace = Trace()
@@ -108,7 +108,7 @@ def test_a_run_goes_through_its_phases(tmp_path, monkeypatch):
 
 
 def test_a_budget_bounds_what_is_left(tmp_path, monkeypatch):
-    monkeypatch.setattr("fewer.serve._progress.time.time", lambda: 130.0)
+    monkeypatch.setattr("fewer.serve._jobs.time.time", lambda: 130.0)
     (tmp_path / "run.json").write_text(json.dumps({"components": {"folds": 0, "budget": {"seconds": 40}}}))
     told = progress_of(tmp_path, 100.0)
     assert (told["left"], told["share"]) == (10.0, 0.75)

@@ -6,7 +6,7 @@ from fewer.contracts import Resources
 from fewer.problem import InputError, Problem
 from fewer.rankers import ReliefF
 from fewer.validate import active_rows, stratified_sample
-from fewer.validate._sampling import _standardized, boxes
+from fewer.validate.splits import _standardized, boxes
 
 
 def slow_boxes(cells, rows, n):

@@ -3,7 +3,7 @@ import pytest
 
 from fewer.problem import Problem
 from fewer.validate import near_copies
-from fewer.validate._sampling import NEIGHBORS, _is_fine
+from fewer.validate.splits import NEIGHBORS, _is_fine
 
 
 def share(X, **options):

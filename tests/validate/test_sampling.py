@@ -3,7 +3,7 @@ import pytest
 
 from fewer.problem import Problem
 from fewer.validate import stratified_sample
-from fewer.validate._sampling import _quotas
+from fewer.validate.splits import _quotas
 
 
 def problem_of(y, groups=None, task="classification"):

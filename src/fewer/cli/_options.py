@@ -60,22 +60,15 @@ def spread(command: Callable[..., None]) -> Callable[..., None]:
     """
     hints = get_type_hints(command, include_extras=True)
     own = inspect.signature(command).parameters
-    bundles = {name: hints[name] for name in own if is_dataclass(hints[name])}
-    options = [
-        option
-        for name, parameter in own.items()
-        for option in (
-            _options_of(bundles[name])
-            if name in bundles
-            else [parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=hints[name])]
-        )
-    ]
+    bundles = {name: _options_of(hints[name]) for name in own if is_dataclass(hints[name])}
+    alone = {name: [one.replace(kind=Parameter.KEYWORD_ONLY, annotation=hints[name])] for name, one in own.items()}
+    options = [option for some in (alone | bundles).values() for option in some]
 
     @wraps(command)
     def spread_out(**values: Any) -> None:
         whole = {
-            name: kind(**{one.name: values.pop(one.name) for one in _options_of(kind) if one.name in values})
-            for name, kind in bundles.items()
+            name: hints[name](**{one.name: values.pop(one.name) for one in some if one.name in values})
+            for name, some in bundles.items()
         }
         command(**values, **whole)
 

@@ -9,6 +9,7 @@ import shutil
 import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -253,11 +254,11 @@ class StatusLine:
         self._status.update(f"{self._title}: {escape(text)}{escape(picture)}")
 
 
+@dataclass
 class Printout:
     """What is told after the work: everything that can be is, and what cannot be ends in one line and exit code 1."""
 
-    def __init__(self) -> None:
-        self.troubles: list[str] = []
+    troubles: list[str] = field(default_factory=list)
 
     def show(self, text: str, *, as_json: bool = False) -> None:
         """Print the answer."""

@@ -18,19 +18,21 @@ from fewer.contracts._components import (
 )
 from fewer.contracts._run import Answer, Resources, Run, Stopped, best_by_size, best_so_far, refuse_unmet_needs
 from fewer.contracts._scorer import (
+    Masks,
     Moves,
     MovesResult,
     Objective,
     ObjectiveWalk,
     PredictiveScorer,
     Scorer,
+    SearchSpace,
     Sweep,
     Walk,
     best_of,
     gray_states,
     moved_on,
+    round_scores,
 )
-from fewer.contracts._space import Masks, SearchSpace, round_scores
 from fewer.contracts.declaring import Count, Fraction, NonNegative, Positive, RandomState, Scoring, Share, parameters
 
 __all__ = [

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import InvalidParameterError
 
-from fewer.contracts._scorer import Objective, Scorer
-from fewer.contracts._space import SearchSpace
+from fewer.contracts._scorer import Objective, Scorer, SearchSpace
 from fewer.contracts.trace import Step, Trace
 from fewer.errors import interruptible
 from fewer.problem import FloatArray, InputError, IntArray, Problem, Task
@@ -144,9 +143,7 @@ class Component(BaseEstimator, ABC):
                 column = problem.names[int(np.argmax(problem.nominal))]
                 raise IncompatibleError(f"{type(self).__name__} {_CANNOT[what].format(column=column)}{hint}.")
 
-    @classmethod
-    def _get_param_names(cls) -> list[str]:
-        return parameter_names(cls)
+    _get_param_names: ClassVar[Any] = classmethod(parameter_names)
 
 
 def _checked(method: Any) -> Any:

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewer.contracts._components import Component, Control, Criterion, IncompatibleError, OnStep, Search
-from fewer.contracts._scorer import Objective, Scorer
-from fewer.contracts._space import SearchSpace
+from fewer.contracts._scorer import Objective, Scorer, SearchSpace
 from fewer.contracts.trace import Ending, Trace, size_of
 from fewer.errors import interruptible
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem

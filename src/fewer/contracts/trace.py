@@ -22,6 +22,8 @@ from fewer.text import Note, NoteKind, html_card, html_table
 
 MAX_STEPS = 4096
 FORMAT = 1
+PLAIN = ("keep", "n_steps", "n_evaluations", "n_undefined", "rng_state", "done", "interrupted", "fingerprint")
+"""What of a trace is kept as it is."""
 
 
 def size_of(masks: NDArray[Any]) -> IntArray:
@@ -310,18 +312,11 @@ class Trace:
             arrays["step_best"] = np.stack([s.best for s in self.steps])
         meta = {
             "format": FORMAT,
-            "keep": self.keep,
-            "n_steps": self.n_steps,
-            "n_evaluations": self.n_evaluations,
-            "n_undefined": self.n_undefined,
+            **{name: vars(self)[name] for name in PLAIN},
             "stride": self._stride,
-            "rng_state": self.rng_state,
             "notes": self.notes,
             "note_kinds": [note.kind for note in self.notes],
             "ending": self.ending,
-            "done": self.done,
-            "interrupted": self.interrupted,
-            "fingerprint": self.fingerprint,
             "state": _strip_arrays(self.state, "state", arrays),
         }
         arrays["meta"] = np.frombuffer(json.dumps(meta).encode(), dtype=np.uint8)
@@ -361,20 +356,14 @@ class Trace:
     def _from_parts(cls, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Trace:
         kinds = [NoteKind(kind) for kind in meta.get("note_kinds", ())]  # of another version: none
         trace = cls(
-            keep=meta["keep"],
+            **{name: meta[name] for name in PLAIN if name != "n_undefined"},
+            n_undefined=meta.get("n_undefined", 0),
             top_masks=arrays.get("top_masks"),
             top_scores=arrays["top_scores"],
-            n_steps=meta["n_steps"],
-            n_evaluations=meta["n_evaluations"],
-            n_undefined=meta.get("n_undefined", 0),
             state=_restore_arrays(meta["state"], arrays),
-            rng_state=meta["rng_state"],
             notes=[Note(*pair) for pair in zip_longest(meta["notes"], kinds, fillvalue=NoteKind.GENERAL)],
             ending=Ending(meta.get("ending", "finished")),
             extra={name[6:]: array for name, array in arrays.items() if name.startswith("extra/")},
-            done=meta["done"],
-            interrupted=meta["interrupted"],
-            fingerprint=meta["fingerprint"],
             _stride=meta["stride"],
         )
         trace.steps = [

@@ -1,15 +1,12 @@
 """Guards against overfitting."""
 
 from fewer.control._aggregate import Aggregate
-from fewer.control._correlated import Correlated
 from fewer.control._early_stopping import EarlyStopping
-from fewer.control._false_discovery import FalseDiscovery
 from fewer.control._knockoffs import Knockoffs
 from fewer.control._noise import ChosenNoise, Noise
 from fewer.control._one_standard_error import OneStandardError
-from fewer.control._prefilter import Prefilter, add_innermost
-from fewer.control._probe import Probe
-from fewer.control._shadow import Shadow
+from fewer.control._prefilter import Correlated, Prefilter, add_innermost
+from fewer.control._shadow import FalseDiscovery, Probe, Shadow
 from fewer.control._stability_selection import StabilitySelection
 
 __all__ = [

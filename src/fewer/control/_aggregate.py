@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from numbers import Real
 from typing import Annotated, Any, Literal
@@ -14,7 +14,7 @@ from sklearn.model_selection import ParameterGrid
 from fewer.contracts import Control, Criterion, Objective, Run, SearchSpace
 from fewer.contracts.declaring import Count, Fraction, Positive, Share, parameters
 from fewer.contracts.trace import Step, Trace, best_first
-from fewer.parallel import leaves_machine, run_tasks
+from fewer.parallel import run_parts
 from fewer.problem import InputError, IntArray, Problem
 
 
@@ -99,7 +99,8 @@ class Aggregate(Control):
         masks: list[Any] = trace.state.setdefault("masks", [])
         left = [divmod(number, len(criteria)) for number in range(len(masks), self.n_runs * len(criteria))]
         with run.ending():
-            for inner in self._runs(run, criteria, [(setting, seeds[resample]) for resample, setting in left]):
+            tasks = [(setting, seeds[resample]) for resample, setting in left]
+            for inner in run_parts(_search_resample, tasks, run, self, criteria):
                 masks.append(inner.best != 0)
                 trace.n_evaluations += inner.n_evaluations
                 trace.extra["frequency"] = np.mean(masks, axis=0)
@@ -113,14 +114,6 @@ class Aggregate(Control):
                 trace.record(Step(masks[-1], inner.best_score, space.expand(kept[None])[0], score))
                 run.tell()
         return trace
-
-    def _runs(
-        self, run: Run, criteria: list[Criterion], tasks: list[tuple[int, np.random.Generator]]
-    ) -> Iterator[Trace]:
-        """Search the resamples: here, with threads inside each search; or each on a cluster."""
-        if leaves_machine(run.resources):
-            return run_tasks(_search_resample, tasks, run.resources, shared=(run.shipped(), self, criteria))
-        return (_search_resample((run, self, criteria), *task) for task in tasks)
 
     def _count_subsets(self, inner: Trace, trace: Trace) -> None:
         """Add what one run's best subsets gain to the poll, kept best first."""

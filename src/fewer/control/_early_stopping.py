@@ -10,8 +10,7 @@ from typing import Any, ClassVar, Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from fewer.contracts import Control, Objective, PredictiveScorer, Run, SearchSpace
-from fewer.contracts.declaring import Count, Share, parameters
+from fewer.contracts import Control, Count, Objective, PredictiveScorer, Run, SearchSpace, Share, parameters
 from fewer.contracts.trace import Step, Trace, best_first
 from fewer.parallel import parallelism, run_tasks
 from fewer.problem import FloatArray, InputError

@@ -7,8 +7,7 @@ from dataclasses import replace
 import numpy as np
 from sklearn.covariance import ledoit_wolf_shrinkage
 
-from fewer.contracts import IncompatibleError
-from fewer.contracts.declaring import Fraction, parameters
+from fewer.contracts import Fraction, IncompatibleError, parameters
 from fewer.contracts.trace import Trace
 from fewer.control._ranking import RankingControl, RankingRun, fit_size, unit_scores, with_columns
 from fewer.problem import BoolArray, FloatArray, Problem

@@ -12,16 +12,14 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from fewer.contracts import Control, PredictiveScorer, Run, SearchSpace
-from fewer.contracts.declaring import NonNegative, parameters
+from fewer.contracts import Control, NonNegative, PredictiveScorer, Run, SearchSpace, parameters
 from fewer.contracts.trace import Step, Trace, is_better
-from fewer.parallel import leaves_machine, run_tasks
+from fewer.parallel import run_parts
 from fewer.problem import FloatArray, Problem
 from fewer.validate import Split, split_rows
 from fewer.validate.splits import CV, count_splits
 
 Record = dict[str, Any]
-Task = tuple[int, np.random.Generator]
 
 
 class JudgedFolds(Control):
@@ -40,19 +38,13 @@ class JudgedFolds(Control):
         records: list[Record] = trace.state.setdefault("runs", [])
         with run.ending():
             tasks = [(number, seeds[number]) for number in range(len(records), len(splits))]
-            for record in self._runs(run, splits, tasks):
+            for record in run_parts(_judged_fold, tasks, run, self, splits):
                 records.append({**record, "rows": splits[len(records)].test})
                 trace.n_evaluations += int(record["n_evaluations"])
                 trace.record(Step(record["best"], record["score"], record["best"], record["score"]))
                 run.tell()
             self._search_all(run, records, last)
         return trace
-
-    def _runs(self, run: Run, splits: list[Split], tasks: list[Task]) -> Iterator[Record]:
-        """Search without each fold: here, with threads inside each search; or each on a cluster."""
-        if leaves_machine(run.resources):
-            return run_tasks(_judged_fold, tasks, run.resources, shared=(self, run.shipped(), splits))
-        return (_judged_fold((self, run, splits), *task) for task in tasks)
 
     def judged(self, run: Run, split: Split, held: Problem, rng: np.random.Generator) -> Record:
         """Search the training rows of a split and let the others judge.
@@ -80,8 +72,8 @@ class JudgedFolds(Control):
         raise NotImplementedError
 
 
-def _judged_fold(shared: tuple[JudgedFolds, Run, list[Split]], number: int, rng: np.random.Generator) -> Record:
-    control, run, splits = shared
+def _judged_fold(shared: tuple[Run, JudgedFolds, list[Split]], number: int, rng: np.random.Generator) -> Record:
+    run, control, splits = shared
     return control.judged(run, splits[number], run.problem.take(splits[number].test), rng)
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from fewer.contracts import ROWS, Control, IncompatibleError, OnStep, Ranker, Ranking, Resources, Run, SearchSpace
 from fewer.contracts.trace import Step, Trace
-from fewer.problem import BoolArray, FloatArray, IntArray, Problem
+from fewer.problem import BoolArray, FloatArray, IntArray, Problem, mask_of
 
 Judge = Callable[[BoolArray], float]
 
@@ -222,9 +222,7 @@ def fit_size(kept: BoolArray, strength: FloatArray, space: SearchSpace) -> BoolA
     if wanted == size:
         return kept
     order = np.lexsort((np.arange(len(kept)), -strength, ~kept))
-    out = np.zeros(len(kept), dtype=bool)
-    out[order[:wanted]] = True
-    return out
+    return mask_of(order[:wanted], len(kept))
 
 
 def with_columns(problem: Problem, columns: FloatArray, sources: IntArray) -> Problem:

@@ -1,20 +1,135 @@
-"""Features that beat shuffled copies of all features, again and again (Kursa and Rudnicki 2010: Boruta)."""
+"""Which features to believe: those that beat shuffled copies (Kursa and Rudnicki), random columns, or a p-value."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy.stats import binom
 
-from fewer.contracts import Control
-from fewer.contracts.declaring import Count, Fraction, parameters
+from fewer.contracts import Control, Count, Fraction, IncompatibleError, parameters
 from fewer.contracts.trace import Trace
-from fewer.control._false_discovery import discoveries
 from fewer.control._ranking import RankingControl, RankingRun, fit_size, shuffled_rows, unit_scores, with_columns
-from fewer.problem import IntArray, Problem
+from fewer.problem import BoolArray, FloatArray, IntArray, Problem, mask_of
+
+Procedure = Literal["bh", "by", "fpr", "fwe"]
+PROMISES = {
+    "bh": "false-discovery rate of {:g} (Benjamini–Hochberg; for independent or positively related p-values)",
+    "by": "false-discovery rate of {:g} (Benjamini–Yekutieli; however the p-values are related)",
+    "fpr": "false-positive rate of {:g} (each feature by itself, not corrected for their number)",
+    "fwe": "family-wise error of {:g} (Holm; the chance that any of them is false)",
+}
+
+
+@parameters
+class FalseDiscovery(RankingControl):
+    """Keep features by their p-values so that few of those kept are false: Benjamini and Hochberg's procedure.
+
+    With m features, the k smallest p-values are kept for the largest k whose p-value is at most k / m times the rate.
+    If the features that say nothing are independent of each other, or positively related, the expected share of
+    them among those kept is at most the rate. Needs a ranker with p-values, such as `FTest`, `Chi2`, `Spearman` or
+    `KruskalWallis`. Each feature is tested by itself: one that only repeats another is no false discovery here.
+
+    Read more in the guide: :doc:`/methods/false-discoveries`.
+
+    Parameters
+    ----------
+    rate : float, default=0.1
+        What the procedure keeps to: the false-discovery rate, or one of the two below.
+    procedure : {"bh", "by", "fpr", "fwe"}, default="bh"
+        `"bh"`: Benjamini and Hochberg. `"by"`: Benjamini and Yekutieli, the same promise however the p-values are
+        related; the rate is divided by 1 + 1/2 + … + 1/m. `"fpr"`: every p-value up to the rate, the share of features
+        that say nothing and are kept all the same. `"fwe"`: Holm's procedure, the chance that any feature kept is
+        false; it keeps all that Bonferroni's keeps.
+
+    Notes
+    -----
+    A feature group counts with the smallest p-value of its columns times their number. Where a number of features is
+    asked for, the smallest p-values fill up or the largest give way, and the promise no longer holds. The trace's
+    `extra` holds `p_value`.
+
+    References
+    ----------
+    Y. Benjamini and Y. Hochberg, Controlling the false discovery rate, Journal of the Royal Statistical Society B 57,
+    1995. Y. Benjamini and D. Yekutieli, The control of the false discovery rate in multiple testing under dependency,
+    Annals of Statistics 29, 2001. S. Holm, A simple sequentially rejective multiple test procedure, Scandinavian
+    Journal of Statistics 6, 1979.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> import fewer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> selector = fewer.RankSelector(fewer.rankers.FTest(), control=FalseDiscovery(0.05)).fit(X, y)
+    >>> int(selector.support_.sum())
+    25
+    """
+
+    command_name = "fdr"
+    over_searches = False
+
+    rate: Fraction = 0.1
+    procedure: Procedure = "bh"
+
+    def choose(self, run: RankingRun) -> Trace:
+        # Rank once and keep what passes.
+        if not run.ranker.p_values:
+            raise IncompatibleError(
+                f"FalseDiscovery needs p-values, and {type(run.ranker).__name__} has none; use FTest, Chi2 or Spearman."
+            )
+        ranking = run.ranker.rank(run.problem, run.rng, run.resources)
+        p_values = ranking.extra["p_value"]
+        by_unit = np.array([min(p_values[unit].min() * len(unit), 1.0) for unit in run.space.units])
+        kept = discoveries(by_unit, self.rate, self.procedure)
+        run.trace.extra["p_value"] = p_values
+        run.record(fit_size(kept, -by_unit, run.space))
+        run.trace.state["promise"] = (
+            f"{int(kept.sum())} of {len(kept)} features pass at a {PROMISES[self.procedure].format(self.rate)}."
+        )
+        if run.problem.groups is not None:
+            run.trace.note("The p-values assume independent rows; with row groups they are too small.")
+        run.trace.done = True
+        return run.trace
+
+
+def discoveries(p_values: FloatArray, rate: float, procedure: Procedure = "bh") -> BoolArray:
+    """Say which p-values pass a procedure.
+
+    Parameters
+    ----------
+    p_values : array of shape (m,)
+        One for each test.
+    rate : float
+        The share of false ones that is allowed, or the chance of one.
+    procedure : {"bh", "by", "fpr", "fwe"}, default="bh"
+        As in `FalseDiscovery`.
+
+    Returns
+    -------
+    bool array of shape (m,)
+
+    Examples
+    --------
+    >>> discoveries(np.array([0.04, 0.001, 0.2, 0.01]), 0.05)
+    array([False,  True, False,  True])
+    """
+    m = len(p_values)
+    places = np.arange(1, m + 1)
+    order = np.argsort(p_values, kind="stable")
+    ordered = p_values[order]
+    if procedure == "fpr":
+        n_kept = int((ordered <= rate).sum())
+    elif procedure == "fwe":
+        failed = np.flatnonzero(ordered > rate / (m + 1 - places))
+        n_kept = int(failed[0]) if len(failed) else m
+    else:
+        rate /= float((1.0 / places).sum()) if procedure == "by" and m else 1.0
+        passed = np.flatnonzero(ordered <= rate * places / max(m, 1))
+        n_kept = int(passed[-1]) + 1 if len(passed) else 0
+    return mask_of(order[:n_kept], m)
+
 
 LOOKS = (8, 10, 12, 15, 20, 27, 37, 50, 70, 100)
 """After how many of a hundred runs decisions are made; few looks, so that each may be less strict."""
@@ -228,3 +343,77 @@ def _group_note(run: RankingRun) -> list[str]:
             "in place in the shuffled copies."
         )
     ]
+
+
+@parameters
+class Probe(RankingControl):
+    """Keep the features that beat random columns.
+
+    Some columns, drawn at random and shuffled, are ranked beside all features; a feature stays if it beats the best of
+    them in more than half of the runs. A quick look: with k probes a feature that says nothing passes one run with a
+    chance of about 1 / (k + 1).
+
+    Read more in the guide: :doc:`/methods/false-discoveries`.
+
+    Parameters
+    ----------
+    n_probes : int, default=20
+        Random columns in each run.
+    n_runs : int, default=5
+        How often the probes are drawn again.
+    control : Control, optional
+        Runs inside each search, where this control is over a search.
+
+    Notes
+    -----
+    Probes keep the values of the columns that they come from; with row groups, whole groups change places. A feature
+    group ranks with its best column. Where a number of features is asked for, the features with most wins fill up or
+    those with fewest give way. The trace's `extra` holds `hits`, the wins of each feature.
+
+    See Also
+    --------
+    Shadow : Tests that; slower.
+
+    Examples
+    --------
+    >>> import fewer
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = rng.normal(size=(200, 8)), np.repeat([0, 1], 100)
+    >>> X[:, [2, 5]] += y[:, None]
+    >>> selector = fewer.RankSelector(fewer.rankers.Fisher(), control=Probe(), random_state=0).fit(X, y)
+    >>> selector.support_.nonzero()
+    (array([2, 5]),)
+    """
+
+    command_name = "probe"
+
+    n_probes: Count = 20
+    n_runs: Count = 5
+    control: Control | None = None
+
+    def choose(self, run: RankingRun) -> Trace:
+        # Rank beside random columns a few times.
+        trace, space = run.trace, run.space
+        if not trace.state:
+            trace.state.update(seed=int(run.rng.integers(2**63)), run=0, hits=np.zeros(space.n_units))
+        state = trace.state
+        varying = np.flatnonzero(~run.problem.constant)
+        with trace.finishing():
+            while state["run"] < self.n_runs:
+                rng = np.random.default_rng([state["seed"], state["run"]])
+                sources = rng.choice(varying, self.n_probes)
+                probes = np.column_stack([run.problem.X[shuffled_rows(run.problem, rng), column] for column in sources])
+                scores = run.scores(with_columns(run.problem, probes, sources), rng)
+                state["hits"] += unit_scores(scores, space) > scores[run.problem.n_features :].max()
+                state["run"] += 1
+                self._tell(run)
+        state["promise"] = (
+            f"Kept features that beat the best of {self.n_probes} random columns in over half of {self.n_runs} runs;"
+            f" an irrelevant one passes a run with probability about {1 / (self.n_probes + 1):.2g}."
+        )
+        return trace
+
+    def _tell(self, run: RankingRun) -> None:
+        state = run.trace.state
+        run.trace.extra["hits"] = run.by_feature(state["hits"])
+        run.record(fit_size(state["hits"] > state["run"] / 2, state["hits"], run.space))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Annotated, Literal
@@ -11,12 +10,11 @@ import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 from sklearn.utils._param_validation import Interval
 
-from fewer.contracts import Control, Run
-from fewer.contracts.declaring import Positive, parameters
+from fewer.contracts import Control, Positive, Run, parameters
 from fewer.contracts.trace import Trace
 from fewer.control._ranking import RankingControl, RankingRun, SearchRanker, fit_size, unit_scores
 from fewer.errors import InputError
-from fewer.parallel import leaves_machine, run_tasks
+from fewer.parallel import run_parts
 from fewer.problem import FloatArray, IntArray, Problem
 
 Assumption = Literal["none", "unimodal", "r-concave"]
@@ -91,21 +89,14 @@ class StabilitySelection(RankingControl):
             trace.state.update(seed=seed, pair=0, counts=np.zeros(space.n_units))
         state = trace.state
         with trace.finishing():
-            for counts, n_evaluations in self._pairs(run, n_chosen):
+            tasks = [(state["seed"], pair) for pair in range(state["pair"], self.n_pairs)]
+            for counts, n_evaluations in run_parts(_chosen_by_pair, tasks, run, self, n_chosen):
                 trace.n_evaluations += n_evaluations
                 state["counts"] += counts
                 state["pair"] += 1
                 self._tell(run, n_chosen)
         state["promise"] = self._promise(n_chosen, space.n_units)
         return trace
-
-    def _pairs(self, run: RankingRun, n_chosen: int) -> Iterator[tuple[FloatArray, int]]:
-        """Let the halves that are left choose: here, with threads inside each; or each pair on a cluster."""
-        state = run.trace.state
-        tasks = [(state["seed"], pair) for pair in range(state["pair"], self.n_pairs)]
-        if leaves_machine(run.resources):
-            return run_tasks(_chosen_by_pair, tasks, run.resources, shared=(run.shipped(), self, n_chosen))
-        return (_chosen_by_pair((run, self, n_chosen), *task) for task in tasks)
 
     def _chosen(
         self, run: RankingRun, rows: IntArray, n_chosen: int, rng: np.random.Generator

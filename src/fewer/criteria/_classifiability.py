@@ -9,8 +9,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from fewer.contracts import ROWS, Criterion, Masks, Resources, Scorer
-from fewer.contracts.declaring import NonNegative, Positive, parameters
+from fewer.contracts import ROWS, Criterion, Masks, NonNegative, Positive, Resources, Scorer, parameters
 from fewer.criteria._exact_device import CAPACITIES, MOST_CLASSES, ExactDevice
 from fewer.io import to_problem
 from fewer.kernels import classifiability as kernels

@@ -30,8 +30,7 @@ from scipy.optimize import linprog
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils._param_validation import HasMethods
 
-from fewer.contracts import ROWS, Criterion, Masks, Resources, Scorer
-from fewer.contracts.declaring import Share, parameters
+from fewer.contracts import ROWS, Criterion, Masks, Resources, Scorer, Share, parameters
 from fewer.io import to_problem
 from fewer.kernels.classifiability import spanning_tree
 from fewer.kernels.differences import exact_rows

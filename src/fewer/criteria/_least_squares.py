@@ -18,8 +18,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from fewer.contracts import ROWS, Criterion, IncompatibleError, Masks, PredictiveScorer, Resources
-from fewer.contracts.declaring import Positive, parameters
+from fewer.contracts import ROWS, Criterion, IncompatibleError, Masks, Positive, PredictiveScorer, Resources, parameters
 from fewer.criteria._rann import CHUNK_CELLS, RannEncoder, left_out, readable, targets_of
 from fewer.criteria.folded_least_squares import FoldedLeastSquaresScorer
 from fewer.io.memory import amount

@@ -17,14 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewer.datasets import _generators as make
-from fewer.datasets._openml import fetch, fetch_named, split
-from fewer.datasets._views import VIEWS
+from fewer.datasets._openml import VIEWS, Table, fetch, fetch_named, split
 from fewer.io import read_frame, to_problem
 from fewer.io.frames import pl
 from fewer.problem import BoolArray, InputError, Problem, Task
 
 Way = Literal["bundled", "scikit-learn", "generated", "view", "outside"]
-Table = tuple[pl.DataFrame, NDArray[Any]]
 
 GENERATORS: dict[str, Callable[[], Table]] = {
     "monk1": lambda: make.make_monk(1),

@@ -1,16 +1,13 @@
 """Does it help? The whole selection repeated on parts of the rows, judged on the others."""
 
-from fewer.evaluate._agreement import Agreement, score_agreement
 from fewer.evaluate._alternatives import Alternatives, good_subsets
-from fewer.evaluate._by_size import AS_SEARCHED, scores_by_size, standard_error
 from fewer.evaluate._compare import Comparison, OnProgress, compare
-from fewer.evaluate._drift import ColumnDrift, Drift, drift, drift_along_time
-from fewer.evaluate._evidence import Evidence
-from fewer.evaluate._heldout import Choice, Chooser, HeldOutScores, heldout
-from fewer.evaluate._loop import each_part
+from fewer.evaluate._evidence import AS_SEARCHED, Evidence, scores_by_size, standard_error
+from fewer.evaluate._heldout import Choice, Chooser, HeldOutScores, each_part, heldout
 from fewer.evaluate._nested import Nested, nested
 from fewer.evaluate._planted import (
     COPIES,
+    Agreement,
     Overfitting,
     Planted,
     PlantedCounts,
@@ -18,10 +15,11 @@ from fewer.evaluate._planted import (
     plant,
     planted_counts,
     planted_selection,
+    score_agreement,
     search_overfitting,
 )
-from fewer.evaluate._redundancy import redundancy
 from fewer.evaluate._verdict import MethodScore, verdict
+from fewer.evaluate.distributions import ColumnDrift, Drift, drift, drift_along_time, redundancy
 
 __all__ = [
     "AS_SEARCHED",

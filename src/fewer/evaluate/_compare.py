@@ -15,7 +15,7 @@ from joblib import effective_n_jobs
 
 from fewer.contracts import Resources
 from fewer.errors import FewerWarning, InputError
-from fewer.evaluate._loop import Record, each_part
+from fewer.evaluate._heldout import Record, each_part
 from fewer.evaluate._nested import (
     ALL,
     RANDOM,
@@ -31,8 +31,8 @@ from fewer.evaluate._nested import (
     outer_splits,
     summarize,
 )
-from fewer.evaluate._verdict import MethodScore, in_points, name_of, verdict
-from fewer.evaluate.grading import Grader
+from fewer.evaluate._verdict import MethodScore, name_of, verdict
+from fewer.evaluate.grading import Grader, is_share
 from fewer.files import FolderLock, Journal, finite, refuse_strangers, write_atomically
 from fewer.problem import Problem, Suspected, Suspicion
 from fewer.text import html_card, html_table, latex_table, markdown_table, score_text, signed
@@ -259,7 +259,7 @@ class Comparison(Suspected):
         list of str
             Of its columns.
         """
-        unit = "points" if in_points(self.scoring) else "score"
+        unit = "points" if is_share(self.scoring) else "score"
         interval = f"{100 * self.level:g} % interval"
         return ["method", "score", interval, "features", "stability", "optimism", f"{unit} against all", "p", "seconds"]
 
@@ -276,7 +276,7 @@ class Comparison(Suspected):
         list of str
             One for each of the titles.
         """
-        scale, digits = (100, 1) if in_points(self.scoring) else (1, 3)
+        scale, digits = (100, 1) if is_share(self.scoring) else (1, 3)
         difference, low, high = (
             signed(scale * value, digits) for value in (row.difference, row.difference_low, row.difference_high)
         )

@@ -24,9 +24,9 @@ from fewer.contracts import PredictiveScorer, Resources
 from fewer.criteria import CrossValidated
 from fewer.criteria.cross_validated import CrossValidatedScorer
 from fewer.errors import InputError, telling
-from fewer.evaluate._loop import Record, each_part
+from fewer.evaluate._heldout import Record, each_part
 from fewer.evaluate.grading import Grade, Grader
-from fewer.problem import BoolArray, FloatArray, IntArray, Problem, Task
+from fewer.problem import BoolArray, FloatArray, IntArray, Problem, Task, mask_of
 from fewer.rankers import Fisher, FTest
 from fewer.selectors import RankSelector, SubsetSelector
 from fewer.validate import ConfidenceInterval, FixedFolds, Split, assign_folds, forward_splits, nogueira, split_rows
@@ -84,8 +84,7 @@ def support_of(selector: Any, n_features: int) -> BoolArray:
             raise InputError(
                 f"{type(last).__name__} does not say which features it chose; it needs get_support() or support_."
             )
-        mask = np.zeros(n_features, dtype=bool)
-        mask[np.asarray(chosen, dtype=np.int64)] = True
+        mask = mask_of(np.asarray(chosen, dtype=np.int64), n_features)
     if mask.shape != (n_features,):
         raise InputError(f"{type(last).__name__} chose among {len(mask)} features, but there are {n_features}.")
     return mask

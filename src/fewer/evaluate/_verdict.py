@@ -145,14 +145,14 @@ class _Amount:
     scoring: str
 
     def __call__(self, value: float, *, unit: bool = False) -> str:
-        return _number(value, self.scoring, sign=True) + (" points" if unit and in_points(self.scoring) else "")
+        return _number(value, self.scoring, sign=True) + (" points" if unit and is_share(self.scoring) else "")
 
     def plain(self, value: float) -> str:
         text = self(abs(value), unit=True).removeprefix("+")
         return "1 point" if text == "1.0 points" else text
 
     def verb(self, value: float) -> str:
-        return "are" if in_points(self.scoring) and self.plain(value) != "1 point" else "is"
+        return "are" if is_share(self.scoring) and self.plain(value) != "1 point" else "is"
 
 
 def baseline_score(problem: Problem, scoring: Any = None) -> float | None:
@@ -291,11 +291,6 @@ def name_of(estimator: str) -> str:
     return NAMES.get(estimator, estimator)
 
 
-def in_points(scoring: str) -> bool:
-    """Say whether a hundredth of the score is a point."""
-    return is_share(scoring)
-
-
 def _said(row: MethodScore, scoring: str, n_features: int) -> Verdict:
     low = row.difference_low if row.joint_low is None else row.joint_low
     high = row.difference_high if row.joint_high is None else row.joint_high
@@ -306,7 +301,7 @@ def _said(row: MethodScore, scoring: str, n_features: int) -> Verdict:
 
 
 def _number(value: float, scoring: str, *, sign: bool = False) -> str:
-    if in_points(scoring):
+    if is_share(scoring):
         text = signed(100 * value, 1)
     elif scoring == "r2":
         text = signed(value, 2 if abs(value) >= 0.01 else 3)

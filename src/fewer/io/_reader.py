@@ -28,7 +28,7 @@ from fewer.io._kinds import (
     why_no_feature,
 )
 from fewer.io._suspicions import suspicions
-from fewer.io.frames import Place, forced_kinds, is_frame, pl, plain_frame, row_number, schema_of
+from fewer.io.frames import FrameSchema, Place, forced_kinds, is_frame, pl, plain_frame, row_number
 from fewer.io.memory import available_memory, refuse_too_large
 from fewer.io.sparse import SparseProblem, column_ranges, compressed, surely_varies
 from fewer.problem import (
@@ -182,7 +182,7 @@ class ProblemReader:
             return self._sparse_problem(X, y)
         X, renamed = plain_frame(X)
         table = self.table(X)
-        schema = schema_of(X) if is_frame(X) else None
+        schema = FrameSchema(nw.from_native(X, eager_only=True).head(0).to_native()) if is_frame(X) else None
         n_rows, n_columns = table.X.shape
         if not n_columns:
             raise InputError("The table has only the target column; there is nothing to select.")
@@ -257,9 +257,21 @@ class ProblemReader:
         return SparseProblem.of(replace(problem, names=names, kinds=kinds, notes=tuple(self.notes)), table)
 
     def _decided(self, target: NDArray[Any], n_rows: int) -> tuple[NDArray[Any], Task]:
+        """Decide on the task; classes that are whole numbers are whole numbers, however they were stored."""
         if len(target) != n_rows:
             raise InputError(f"The target has {len(target)} rows, but the table has {n_rows}; give one for each row.")
-        return _decide_task(target, self.task, self.place)
+        task = self.task
+        if not (task is None or (isinstance(task, str) and task in get_args(Task))):
+            raise InputError(f"task={task!r} is none of {', '.join(get_args(Task))}.")
+        task = infer_task(target) if task is None else task
+        if task == "regression" and target.dtype.kind in "US":
+            raise InputError(
+                f"The target holds text ({self.place(0)}: {str(target[0])!r}), not numbers; choose task classification."
+            )
+        if task == "classification" and target.dtype.kind == "f":
+            is_whole = (target == np.round(target)).all() and (np.abs(target) < 2.0**53).all()
+            target = target.astype(np.int64) if is_whole else target
+        return target, task
 
     def table(self, X: Any) -> Table:
         """Return the cells of a table, its names distinct, as numbers, with the kinds of its columns."""
@@ -804,21 +816,6 @@ def _refuse_missing(missing: BoolArray, place: Place) -> None:
         row, count = int(np.argmax(missing)), int(missing.sum())
         more = f" and {count - 1} more" if count > 1 else ""
         raise InputError(f"The target is missing in {place(row)}{more}; fill the cell or delete the row.")
-
-
-def _decide_task(target: NDArray[Any], task: Task | None, place: Place) -> tuple[NDArray[Any], Task]:
-    """Decide on the task; classes that are whole numbers are whole numbers, however they were stored."""
-    if not (task is None or (isinstance(task, str) and task in get_args(Task))):
-        raise InputError(f"task={task!r} is none of {', '.join(get_args(Task))}.")
-    task = infer_task(target) if task is None else task
-    if task == "regression" and target.dtype.kind in "US":
-        raise InputError(
-            f"The target holds text ({place(0)}: {str(target[0])!r}), not numbers; choose task classification."
-        )
-    if task == "classification" and target.dtype.kind == "f":
-        is_whole = (target == np.round(target)).all() and (np.abs(target) < 2.0**53).all()
-        target = target.astype(np.int64) if is_whole else target
-    return target, task
 
 
 # ----------------------------------------------------------------------------------------------------- notes

@@ -117,7 +117,7 @@ def read_text(
             notes.append(f"{name}: cells are separated by {SEPARATORS[separator]}.")
     if separator == " " and not quoted:
         content = re.sub(rb"[ \t]+", b" ", re.sub(rb"(?m)^[ \t]+|[ \t]+$", b"", content))
-    text = (content if quoted else _first_lines(content)).decode()
+    text = (content if quoted else content[: content.find(b"\n", 1 << 16) % (len(content) + 1)]).decode()
     first = list(islice(_records(text, separator, name), HEAD))
     top = find_top([record for record, _ in first], [line for _, line in first], name, header, notes)
     refuse_too_large(name, len(content) + BYTES_PER_CELL * (content.count(separator.encode()) + 1), limit)
@@ -180,7 +180,7 @@ def find_top(
         last = lines[at + 1]
         both = f"{unit}s {lines[at]} and {last}"
         notes.append(f"{name} has two header rows ({both}); names are made of both, such as {names[0]!r}.")
-    if any(_is_fraction(cell) for cell in names):
+    if any(is_number(cell) and float(cell) % 1 != 0 for cell in names):
         notes.append(f"The first line of {name} looks like data; add a header row.")
     distinct, renamed = text_names([cell or f"column {place}" for place, cell in enumerate(names, 1)])
     notes += renamed
@@ -227,11 +227,6 @@ def _holds_digits(cell: str) -> bool:
     return any(letter.isdigit() for letter in cell)
 
 
-def _first_lines(content: bytes) -> bytes:
-    end = content.find(b"\n", 1 << 16)
-    return content if end < 0 else content[:end]
-
-
 def find_separator(content: bytes) -> str:
     r"""Choose the separator that cuts the first lines into equally many cells, the more the better.
 
@@ -262,10 +257,6 @@ def is_number(cell: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _is_fraction(cell: str) -> bool:
-    return is_number(cell) and float(cell) % 1 != 0
 
 
 def _records(text: str, separator: str, name: str) -> Iterator[tuple[list[str], int]]:

@@ -292,11 +292,6 @@ class FrameSchema:
         return nw.from_native(self.head, eager_only=True).shape[1] == problem.n_features
 
 
-def schema_of(frame: Any) -> FrameSchema:
-    """Return the names and types of a frame."""
-    return FrameSchema(nw.from_native(frame, eager_only=True).head(0).to_native())
-
-
 def label_of(value: Any) -> str:
     """Write a cell as the reader writes the levels of a nominal column."""
     if isinstance(value, bool | np.bool_):

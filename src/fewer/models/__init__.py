@@ -3,8 +3,7 @@
 from fewer.models._discrete_naive_bayes import DiscreteNaiveBayes
 from fewer.models._gmlvq import GMLVQClassifier
 from fewer.models._least_squares import LeastSquaresClassifier
-from fewer.models._neighborhood import NeighborhoodClassifier
-from fewer.models._relevant_context import RelevantContextClassifier
+from fewer.models._neighborhood import NeighborhoodClassifier, RelevantContextClassifier
 from fewer.models.mdlp import MDLPDiscretizer
 from fewer.models.rann import RANNClassifier, RANNRegressor
 

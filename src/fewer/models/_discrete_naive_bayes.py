@@ -21,7 +21,7 @@ from fewer.contracts.declaring import NonNegative, parameters
 from fewer.estimators import ClassScoresMixin, TableClassifier
 from fewer.kernels.naive_bayes import Columns, count_codes
 from fewer.models.mdlp import MDLPDiscretizer
-from fewer.problem import FloatArray, IntArray, Problem
+from fewer.problem import FloatArray, IntArray, Problem, mask_of
 
 FIXED = 1 << 24
 """One unit of log-likelihood."""
@@ -318,9 +318,7 @@ def _binned(column: FloatArray, cuts: FloatArray) -> IntArray:
 
 def _is_rest(train: IntArray, test: IntArray, n_rows: int) -> bool:
     """Say whether the training rows are all but the test rows."""
-    tested = np.zeros(n_rows, dtype=bool)
-    tested[test] = True
-    return len(train) + len(test) == n_rows and not tested[train].any()
+    return len(train) + len(test) == n_rows and not mask_of(test, n_rows)[train].any()
 
 
 def _count(

@@ -25,7 +25,7 @@ from fewer.contracts.declaring import Count, Fraction, NonNegative, Positive, pa
 from fewer.errors import one_line
 from fewer.estimators import ClassScoresMixin
 from fewer.models._gmlvq_cost import Diagonal, Full, Geometry, Image, Margins
-from fewer.problem import BoolArray, FloatArray, InputError, IntArray
+from fewer.problem import BoolArray, FloatArray, InputError, IntArray, mask_of
 from fewer.validate import stratified_folds
 
 MANY_FEATURES = 300
@@ -371,10 +371,8 @@ class GMLVQClassifier(ClassifierMixin, ClassScoresMixin, BaseEstimator):
         True
         """
         check_is_fitted(self)
-        mask = np.zeros(self.n_features_in_, dtype=bool)
-        mask[features] = True
         smaller = copy.copy(self)
-        smaller.omega_ = np.where(mask, self.omega_, 0.0)
+        smaller.omega_ = np.where(mask_of(features, self.n_features_in_), self.omega_, 0.0)
         return smaller
 
     def project(self, X: Any, n_components: int = 2) -> FloatArray:

@@ -15,7 +15,7 @@ from fewer.contracts import Resources
 from fewer.criteria import Classifiability
 from fewer.io import to_problem
 from fewer.plots._style import COLORS, MARKERS, SEQUENTIAL, Display, axes_or_new, legend_below, style
-from fewer.problem import FloatArray, InputError, Problem, column_number
+from fewer.problem import FloatArray, InputError, Problem, column_number, mask_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -144,8 +144,7 @@ class ClassifiabilityDisplay(Display):
 
     @classmethod
     def _measured(cls, problem: Problem, columns: list[int], options: dict[str, Any]) -> ClassifiabilityDisplay:
-        mask = np.zeros(problem.n_features, dtype=bool)
-        mask[columns] = True
+        mask = mask_of(columns, problem.n_features)
         scorer = Classifiability(**options).bind(problem, np.random.default_rng(0), Resources())
         local, _, radius = scorer.per_row(mask)
         rows = scorer.problem

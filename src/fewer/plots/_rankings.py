@@ -1,4 +1,4 @@
-"""Rankings, how far several of them agree, and how far the chosen features repeat each other."""
+"""How good each feature is: rankings, how far they agree, planted columns, and the relevances of a learnt distance."""
 
 from __future__ import annotations
 
@@ -9,12 +9,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fewer.contracts import Ranker, Resources
-from fewer.evaluate import redundancy
-from fewer.evaluate._redundancy import rank_correlation
+from fewer.evaluate import PlantedCounts, redundancy
+from fewer.evaluate.distributions import rank_correlation
 from fewer.io import to_problem
 from fewer.plots._sizes import short
-from fewer.plots._style import COLORS, DIVERGING, SEQUENTIAL, Display, figure_of
-from fewer.problem import FloatArray
+from fewer.plots._style import (
+    COLORS,
+    DIVERGING,
+    LINES,
+    MARKERS,
+    SEQUENTIAL,
+    Display,
+    axes_or_new,
+    figure_of,
+    legend_beside,
+    style,
+    wrapped,
+)
+from fewer.problem import FloatArray, IntArray
 from fewer.statistics import Associations, Measure
 from fewer.validate import assign_folds, nogueira
 
@@ -355,3 +367,268 @@ def readable_on(color: Any) -> str:
     """Choose black or white ink, whichever has more contrast with a color as people see it (WCAG 2)."""
     red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in color[:3])
     return "black" if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 else "white"
+
+
+class PlantedDisplay(Display):
+    """How many planted features are among the first of each ranking, with the chance line.
+
+    The grey band holds one random order with 90 % probability; the vertical line marks as many features as there were.
+
+    Parameters
+    ----------
+    counts : PlantedCounts
+        What `fewer.evaluate.planted_counts` returns.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib axes and figure
+        After `plot`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from fewer.evaluate import planted_counts
+    >>> from fewer.problem import Problem
+    >>> from fewer.rankers import Fisher
+    >>> problem = Problem.from_arrays(*load_iris(return_X_y=True))
+    >>> counts = planted_counts({"Fisher": Fisher()}, problem, irrelevant=6, rng=np.random.default_rng(0))
+    >>> PlantedDisplay(counts).plot().ax_.get_xlabel()
+    'leading features'
+    """
+
+    def __init__(self, counts: PlantedCounts) -> None:
+        self.counts = counts
+
+    def plot(self, ax: Axes | None = None, *, label: str = "planted features among them") -> PlantedDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            New ones if left out.
+        label : str
+            The name of the vertical axis.
+
+        Returns
+        -------
+        self
+        """
+        counts = self.counts
+        sizes = np.arange(1, counts.kept.shape[2] + 1)
+        with style():
+            ax = axes_or_new(ax)
+            low, high = counts.chance_band()
+            ax.fill_between(sizes, low, high, color="#dddddd", linewidth=0, label="chance (90 %)")
+            ax.plot(sizes, counts.chance, color="#777777", linestyle=":", label="chance (mean)")
+            for number, (name, curve) in enumerate(zip(counts.names, counts.mean, strict=True)):
+                color, line = COLORS[number % len(COLORS)], LINES[number % len(LINES)]
+                ax.plot(sizes, curve, label=name, color=color, linestyle=line)
+            ax.axvline(counts.n_original, color="#444444", linewidth=0.8)
+            ax.set(xlabel="leading features", ylabel=wrapped(label))
+            legend_beside(ax)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+
+HATCHES = ("", "///", "...", "xx")
+MANY = 12
+
+
+class RelevanceDisplay(Display):
+    """Relevances of features as bars, of one model or of several side by side.
+
+    Parameters
+    ----------
+    relevances : dict of str to array of shape (n_features,)
+        By the name of the model.
+    names : sequence of str, optional
+        The features; numbers from 1 by default.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib axes and figure
+        After `plot`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from fewer.models import GMLVQClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> display = RelevanceDisplay.from_estimator(GMLVQClassifier().fit(X, y))
+    >>> display.ax_.get_ylabel()
+    'relevance'
+    """
+
+    def __init__(self, relevances: Mapping[str, Any], names: Sequence[str] | None = None) -> None:
+        self.relevances = {label: np.asarray(values, dtype=np.float64) for label, values in relevances.items()}
+        n_features = len(next(iter(self.relevances.values())))
+        self.names = tuple(str(i) for i in range(1, n_features + 1)) if names is None else tuple(names)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, ax: Axes | None = None) -> RelevanceDisplay:
+        """Draw the relevances of a fitted `GMLVQClassifier`.
+
+        Parameters
+        ----------
+        estimator : fitted GMLVQClassifier
+            With `relevances_`.
+        ax : matplotlib Axes, optional
+            New ones if left out.
+
+        Returns
+        -------
+        RelevanceDisplay
+            Drawn.
+        """
+        names = vars(estimator).get("feature_names_in_")
+        return cls({"": estimator.relevances_}, names).plot(ax=ax)
+
+    def _draw(self, ax: Axes) -> None:
+        width = 0.8 / len(self.relevances)
+        places = np.arange(len(self.names), dtype=np.float64)
+        for number, (label, values) in enumerate(self.relevances.items()):
+            shift = (number - (len(self.relevances) - 1) / 2) * width
+            ax.bar(places + shift, values, width, label=label or None, color=COLORS[number], hatch=HATCHES[number % 4])
+        step = max(len(self.names) // MANY, 1)
+        ax.set_xticks(places[::step], self.names[::step], rotation=0 if max(map(len, self.names)) < 4 else 90)
+        ax.grid(visible=False, axis="x")
+        ax.set(xlabel="feature", ylabel="relevance")
+        if any(self.relevances):
+            legend_beside(ax)
+
+
+class RelevanceMatrixDisplay(Display):
+    """The matrix Λ of a learned metric: how much features count, alone (diagonal) and in pairs (beside it).
+
+    Parameters
+    ----------
+    matrix : array of shape (n_features, n_features)
+        Λ.
+    names : sequence of str, optional
+        The features; numbers from 1 by default.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib axes and figure
+        After `plot`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from fewer.models import GMLVQClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> display = RelevanceMatrixDisplay.from_estimator(GMLVQClassifier().fit(X, y))
+    >>> display.matrix.shape
+    (4, 4)
+    """
+
+    def __init__(self, matrix: FloatArray, names: Sequence[str] | None = None) -> None:
+        self.matrix = matrix
+        self.names = [str(i) for i in range(1, len(matrix) + 1)] if names is None else [str(name) for name in names]
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, ax: Axes | None = None) -> RelevanceMatrixDisplay:
+        """Draw Λ of a fitted `GMLVQClassifier`; of one that has a matrix for each class, their mean.
+
+        Parameters
+        ----------
+        estimator : fitted GMLVQClassifier
+            With `lambda_`.
+        ax : matplotlib Axes, optional
+            New ones if left out.
+
+        Returns
+        -------
+        RelevanceMatrixDisplay
+            Drawn.
+        """
+        matrix = np.asarray(estimator.lambda_)
+        names = vars(estimator).get("feature_names_in_")
+        return cls(matrix if matrix.ndim == 2 else matrix.mean(axis=0), names).plot(ax=ax)
+
+    def _draw(self, ax: Axes) -> None:
+        most = float(np.abs(self.matrix).max())
+        draw_matrix(ax, self.matrix, self.names, (-most, most), DIVERGING, "entry of Λ")
+
+
+class ProjectionDisplay(Display):
+    """Rows and prototypes on the two leading directions of a learned metric.
+
+    Parameters
+    ----------
+    points : array of shape (n_samples, 2)
+        The rows.
+    y : array of shape (n_samples,)
+        Class codes.
+    prototypes : array of shape (n_prototypes, 2)
+        The prototypes.
+    prototype_labels : int array
+        Their class codes.
+    classes : sequence
+        The label behind each code.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib axes and figure
+        After `plot`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from fewer.models import GMLVQClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> display = ProjectionDisplay.from_estimator(GMLVQClassifier().fit(X, y), X, y)
+    >>> display.points.shape
+    (150, 2)
+    """
+
+    def __init__(
+        self,
+        points: FloatArray,
+        y: IntArray,
+        prototypes: FloatArray,
+        prototype_labels: IntArray,
+        classes: Sequence[Any],
+    ) -> None:
+        self.points, self.y = points, y
+        self.prototypes, self.prototype_labels = prototypes, prototype_labels
+        self.classes = tuple(classes)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, y: Any, *, ax: Axes | None = None) -> ProjectionDisplay:
+        """Project rows with a fitted `GMLVQClassifier` and draw them.
+
+        Parameters
+        ----------
+        estimator : fitted GMLVQClassifier
+            With its metric and prototypes.
+        X : array or data frame
+            The rows.
+        y : array
+            Their classes.
+        ax : matplotlib Axes, optional
+            New ones if left out.
+
+        Returns
+        -------
+        ProjectionDisplay
+            Drawn.
+        """
+        centers = estimator.mean_ + estimator.scale_ * estimator.prototypes_
+        names = vars(estimator).get("feature_names_in_")
+        if names is not None:
+            centers = type(X)(dict(zip(names, centers.T, strict=True)))
+        codes = np.searchsorted(estimator.classes_, np.asarray(y))
+        labels = np.searchsorted(estimator.classes_, estimator.prototype_labels_)
+        display = cls(estimator.project(X), codes, estimator.project(centers), labels, estimator.classes_.tolist())
+        return display.plot(ax=ax)
+
+    def _draw(self, ax: Axes) -> None:
+        for code, name in enumerate(self.classes):
+            color, marker = COLORS[code % len(COLORS)], MARKERS[code % len(MARKERS)]
+            x, y = self.points[self.y == code].T
+            ax.scatter(x, y, s=12, color=color, marker=marker, alpha=0.6, label=str(name))
+            x, y = self.prototypes[self.prototype_labels == code].T
+            ax.scatter(x, y, s=130, color=color, marker=marker, edgecolors="black", linewidths=1.4, zorder=3)
+        ax.set(xlabel="first direction of Λ", ylabel="second direction of Λ")
+        legend_beside(ax, title="class (large: prototype)")

@@ -6,8 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from fewer.contracts import ROWS, Ranker, Ranking, Resources
-from fewer.contracts.declaring import Count, Fraction, Share, parameters
+from fewer.contracts import ROWS, Count, Fraction, Ranker, Ranking, Resources, Share, parameters
 from fewer.parallel import run_tasks
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem, Task
 

@@ -10,11 +10,10 @@ import numpy as np
 from scipy.stats import rankdata
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from fewer.contracts import ROWS, Ranker, Ranking, Resources
-from fewer.contracts.declaring import Count, NonNegative, Positive, parameters
+from fewer.contracts import ROWS, Count, NonNegative, Positive, Ranker, Ranking, Resources, parameters
 from fewer.models import GMLVQClassifier
 from fewer.parallel import run_tasks
-from fewer.problem import FloatArray, IntArray, Problem, Task
+from fewer.problem import FloatArray, IntArray, Problem, Task, mask_of
 from fewer.statistics.encoding import coded_inputs, values_of
 from fewer.validate import assign_folds
 
@@ -213,8 +212,7 @@ class Relevance:
 
         Two classes: how much nearer the second is. More: class probabilities.
         """
-        mask = np.zeros(len(self.relevances), dtype=bool)
-        mask[features] = True
+        mask = mask_of(features, len(self.relevances))
         model, rows = self.model.restricted(mask[self.table.feature]), self.table.of_rows(X)
         return model.decision_function(rows) if len(model.classes_) == 2 else model.predict_proba(rows)
 

@@ -12,8 +12,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from fewer.contracts import ROWS, Ranker, Ranking, Resources
-from fewer.contracts.declaring import Count, parameters
+from fewer.contracts import ROWS, Count, Ranker, Ranking, Resources, parameters
 from fewer.kernels.information import impurity_with, information_with, sum_kernels
 from fewer.models.mdlp import bin_numbers, mdlp_cuts
 from fewer.parallel import in_threads

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array
 from sklearn.utils._param_validation import Interval
 
-from fewer.contracts import ROWS, Ranker, Ranking, Resources
-from fewer.contracts.declaring import Count, NonNegative, Positive, Share, parameters
+from fewer.contracts import ROWS, Count, NonNegative, Positive, Ranker, Ranking, Resources, Share, parameters
 from fewer.kernels.information import Other, Stored, information_with_sparse
 from fewer.models.mdlp import class_bins
 from fewer.parallel import in_threads

@@ -12,8 +12,7 @@ from scipy.special import digamma
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils._param_validation import Interval
 
-from fewer.contracts import CHANGES, ROWS, Ranker, Ranking, Resources
-from fewer.contracts.declaring import Count, parameters
+from fewer.contracts import CHANGES, ROWS, Count, Ranker, Ranking, Resources, parameters
 from fewer.kernels.nearest import line_counts, nearest_on_line, plane_counts, split_by_class
 from fewer.parallel import in_threads
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem

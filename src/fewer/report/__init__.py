@@ -3,8 +3,7 @@
 from fewer.report._alternatives import alternatives_report, write_alternatives_report
 from fewer.report._comparison import comparison_report, write_comparison_report
 from fewer.report._parcel import parcel_report, write_parcel_report
-from fewer.report._selection import selection_report, worries, write_selection_report
-from fewer.report._sizes import slider_stops
+from fewer.report._selection import selection_report, slider_stops, worries, write_selection_report
 
 __all__ = [
     "alternatives_report",

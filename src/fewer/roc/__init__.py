@@ -1,12 +1,18 @@
 """ROC curves, their hull, classifiers on it, and Parcel, which grows it."""
 
 from fewer.roc._curve import (
+    AreaComparison,
     ChordPoint,
+    RocBand,
     RocCurve,
     RocHull,
     auroc,
+    bootstrap_band,
     chord_share,
+    critical_ratio,
+    delong_test,
     expected_cost,
+    hanley_mcneil,
     iso_cost_line,
     iso_cost_slope,
     roc_hull,
@@ -15,7 +21,6 @@ from fewer.roc._mrroc import MRROC, HeldOutCurve, mrroc
 from fewer.roc._operating_point import OperatingPoint, Vertex
 from fewer.roc._parcel import Parcel, describe, fit_parcel
 from fewer.roc._realisable import RealisableClassifier
-from fewer.roc._significance import AreaComparison, RocBand, bootstrap_band, critical_ratio, delong_test, hanley_mcneil
 
 __all__ = [
     "MRROC",

@@ -19,8 +19,8 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
 from fewer.problem import FloatArray, IntArray
+from fewer.roc._curve import delong_test
 from fewer.roc._learners import NOBODY, Front, LearnedRule
-from fewer.roc._significance import delong_test
 
 SHOWN = 1.645
 """Standard errors by which a committee must be ahead of a learner with all features to do without it."""

@@ -11,10 +11,9 @@ from typing import Literal
 import numpy as np
 
 from fewer.kernels.roc import upper_chain
-from fewer.problem import BoolArray, FloatArray
-from fewer.roc._curve import hull_vertices
-from fewer.roc._learners import NOBODY, Front, Learner, Lessons, Line, mask_of, weighted_points
-from fewer.roc._significance import critical_ratio, hanley_mcneil
+from fewer.problem import BoolArray, FloatArray, mask_of
+from fewer.roc._curve import critical_ratio, hanley_mcneil, hull_vertices
+from fewer.roc._learners import NOBODY, Front, Learner, Lessons, Line, weighted_points
 
 Children = Literal["forward", "flip", "floating", "stochastic"]
 

@@ -395,13 +395,6 @@ def weighted_points(
     return Front.stacked(parts)
 
 
-def mask_of(features: Sequence[int], n_features: int) -> BoolArray:
-    """Return a mask of some columns."""
-    mask = np.zeros(n_features, dtype=bool)
-    mask[list(features)] = True
-    return mask
-
-
 def deal_out(
     problem: Problem,
     calibration: float,

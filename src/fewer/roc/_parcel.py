@@ -9,16 +9,15 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 from joblib import effective_n_jobs
-from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.base import clone
 from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.validation import check_is_fitted
 
 from fewer.contracts import Count, Fraction, NonNegative, RandomState, parameters
-from fewer.estimators import Jobs, Prices, TableClassifier, TableReader, parse_costs
+from fewer.estimators import ClassScoresMixin, Jobs, Prices, TableClassifier, TableReader, parse_costs
 from fewer.models import DiscreteNaiveBayes
-from fewer.problem import BoolArray, FloatArray, InputError, Problem
+from fewer.problem import BoolArray, FloatArray, InputError, Problem, mask_of
 from fewer.roc._committee import CommitteeBallot, elect, hull_shares
 from fewer.roc._curve import auroc
 from fewer.roc._growth import (
@@ -31,7 +30,7 @@ from fewer.roc._growth import (
     grow,
     with_edges,
 )
-from fewer.roc._learners import NOBODY, Learner, Lessons, deal_out, learner_of, mask_of, named_models
+from fewer.roc._learners import NOBODY, Learner, Lessons, deal_out, learner_of, named_models
 from fewer.roc._mrroc import MRROC, HeldOutCurve, calls, digests_of, placed_on
 from fewer.roc._operating_point import OperatingPoint, RowReader
 from fewer.roc._rates import Witnesses
@@ -53,7 +52,7 @@ ENOUGH = 0.5
 
 
 @parameters
-class Parcel(TableClassifier):
+class Parcel(ClassScoresMixin, TableClassifier):
     """Grow a set of classifiers that is best for every cost, and choose the operating point later.
 
     Starting from guessing, the subsets that stand on the hull of all ROC curves so far get children; whatever lies
@@ -465,21 +464,6 @@ class Parcel(TableClassifier):
         shares = expit(odds)
         total = shares.sum(axis=1, keepdims=True)
         return np.where(total > 0, shares / np.where(total > 0, total, 1.0), 1.0 / shares.shape[1])
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Decide rows at equal costs and the prevalence of the rows that it was fitted to.
-
-        Parameters
-        ----------
-        X : table of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        array of shape (n_samples,)
-        """
-        odds = self.decision_function(X)
-        return self.classes_[(odds > 0).astype(np.int64) if odds.ndim == 1 else odds.argmax(axis=1)]
 
     def operating_point(
         self,

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from fewer.contracts import Criterion, Objective, OnStep, Resources, Scorer, Search, SearchSpace, Stopped
 from fewer.contracts.trace import Ending, Trace
 from fewer.errors import InputError
-from fewer.problem import Problem
+from fewer.problem import Problem, mask_of
 from fewer.selectors import AutoSelector
 from fewer.validate import stratified_sample
 
@@ -264,8 +264,7 @@ def seconds_for(criterion: Criterion, problem: Problem, n_jobs: int, seed: int =
     order = rng.permutation(problem.n_features)
     costs = []
     for size in (0, min(3, problem.n_features - 1)):
-        mask = np.zeros(problem.n_features, dtype=bool)
-        mask[order[:size]] = True
+        mask = mask_of(order[:size], problem.n_features)
         units = [np.array([column]) for column in order[size : size + 32]]
         scorer.flips(mask, units[:1], np.ones(1, dtype=bool))  # compiled, if need be, before the clock is looked at
         costs.append(_seconds_a_flip(scorer, mask, units))

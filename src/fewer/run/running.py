@@ -29,7 +29,7 @@ from fewer.evaluate._verdict import baseline_score
 from fewer.evaluate.grading import is_share, score_name
 from fewer.io import describe_columns
 from fewer.parallel import leaves_machine
-from fewer.problem import BoolArray, InputError, IntArray, Problem
+from fewer.problem import BoolArray, InputError, IntArray, Problem, mask_of
 from fewer.registry import build
 from fewer.run.budget import Budget
 from fewer.run.folder import RunFolder, fingerprint
@@ -243,7 +243,9 @@ class _Running:
         if self.budget is not None:
             follow = self.budget.limit(follow, began + self.budget.patience)
         trace = None if self.folder is None else self.folder.trace()
-        answer = clone(self.plan.selector).answer(self.problem, follow, trace, share=self._shares())
+        own_cv = self.plan.selector.get_params(deep=False).get("cv")
+        share = isinstance(self.request.cv, int) and self.request.cv == own_cv and self.budget is None
+        answer = clone(self.plan.selector).answer(self.problem, follow, trace, share=share)
         self.seconds_for_one = time.monotonic() - began
         if self.budget is not None and answer.ending is Ending.CLOCK:
             self.budget = self.budget.cut(answer.trace.n_evaluations)
@@ -253,12 +255,6 @@ class _Running:
                 f"Small budget: auto used {seen:,} of the {self.problem.n_samples:,} rows; a larger one may find more."
             )
         return answer
-
-    def _shares(self) -> bool:
-        """Say whether repetitions may share work with the answer: the folds of the selector itself, no clock."""
-        own = self.plan.selector.get_params(deep=False).get("cv")
-        same = isinstance(self.request.cv, int) and self.request.cv == own
-        return same and self.budget is None
 
     def _note(self, text: str) -> None:
         self.notes.append(Note(text))
@@ -493,8 +489,8 @@ def _held_out(
     if outcome is None:
         return {"score_heldout": None, "score_heldout_all_features": None}
     return {
-        "score_heldout": outcome.score,
-        "score_heldout_all_features": outcome.score_all,
+        "score_heldout": outcome.interval.estimate,
+        "score_heldout_all_features": outcome.interval_all.estimate,
         "heldout": _numbers(outcome, problem, scoring),
         "frequency": frequencies(outcome.masks, problem.names),
         "stability": _stability(outcome, answer, [problem.names[i] for i in order]),
@@ -575,7 +571,7 @@ def _numbers(outcome: HeldOutScores, problem: Problem, scoring: Any) -> HeldOutN
         **{**intervals, "difference": outcome.difference},
         estimand=outcome.interval.estimand,
         in_points=is_share(score_name(scoring, problem)),
-        rows_to_tell=rows_to_tell(outcome.difference_low, outcome.difference_high, n_units),
+        rows_to_tell=rows_to_tell(intervals["difference_low"], intervals["difference_high"], n_units),
         by="row" if problem.groups is None else "group",
         baseline=baseline_score(problem, scoring),
     )
@@ -658,10 +654,8 @@ def _at_a_glance(problem: Problem, chosen: Sequence[int]) -> TableGlance:
 
 def _score_without(run: Run, chosen: IntArray, problem: Problem) -> dict[str, float]:
     """Score the chosen subset without each of its features, by the folds that the search itself used."""
-    mask = np.zeros(problem.n_features, dtype=bool)
-    mask[chosen] = True
     units = [np.array([column]) for column in sorted(chosen)]
-    scores = run.scorer.flips(mask, units, np.zeros(len(units), dtype=bool))
+    scores = run.scorer.flips(mask_of(chosen, problem.n_features), units, np.zeros(len(units), dtype=bool))
     return {problem.names[unit[0]]: round(float(score), 12) for unit, score in zip(units, scores, strict=True)}
 
 

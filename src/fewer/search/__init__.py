@@ -3,12 +3,11 @@
 from fewer.search._annealing import Annealing
 from fewer.search._best_first import BestFirst
 from fewer.search._best_subset import BestSubset
-from fewer.search._diet import DIET
 from fewer.search._elimination import Elimination
 from fewer.search._evolution import PBIL, Genetic
 from fewer.search._exhaustive import BranchAndBound, Exhaustive
 from fewer.search._regularization_path import RegularizationPath
-from fewer.search._sequential import Backward, Floating, Forward, InOrder, PlusLTakeAwayR, SignificantForward
+from fewer.search._sequential import DIET, Backward, Floating, Forward, InOrder, PlusLTakeAwayR, SignificantForward
 
 __all__ = [
     "DIET",

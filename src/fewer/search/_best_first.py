@@ -7,8 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from fewer.contracts import Objective, Search, SearchSpace
-from fewer.contracts.declaring import Count, parameters
+from fewer.contracts import Count, Objective, Search, SearchSpace, parameters
 from fewer.contracts.trace import Step, size_of
 from fewer.problem import BoolArray, FloatArray, IntArray
 from fewer.search._sequential import MinGain, first_state

@@ -10,8 +10,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
-from fewer.contracts import Objective, Search, SearchSpace
-from fewer.contracts.declaring import Count, parameters
+from fewer.contracts import Count, Objective, Search, SearchSpace, parameters
 from fewer.contracts.trace import Step
 from fewer.kernels.leaps import leap, open_node
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils._param_validation import Interval
 
-from fewer.contracts import Objective, Search, SearchSpace
-from fewer.contracts.declaring import Count, NonNegative, Share, parameters
+from fewer.contracts import Count, NonNegative, Objective, Search, SearchSpace, Share, parameters
 from fewer.contracts.trace import Step, best_first, is_better, size_of
 from fewer.problem import FloatArray, IntArray
 

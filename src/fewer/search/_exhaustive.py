@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewer.contracts import IncompatibleError, Objective, Scorer, Search, SearchSpace, Sweep, best_of
-from fewer.contracts.declaring import Count, parameters
+from fewer.contracts import Count, IncompatibleError, Objective, Scorer, Search, SearchSpace, Sweep, best_of, parameters
 from fewer.contracts.trace import Step, is_better
 from fewer.problem import BoolArray, FloatArray
 

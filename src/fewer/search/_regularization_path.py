@@ -10,8 +10,7 @@ import numpy as np
 from scipy.special import expit, logsumexp, softmax
 from sklearn.utils._param_validation import Interval
 
-from fewer.contracts import Objective, Search, SearchSpace
-from fewer.contracts.declaring import Fraction, parameters
+from fewer.contracts import Fraction, Objective, Search, SearchSpace, parameters
 from fewer.contracts.trace import Step, is_better
 from fewer.kernels.path import TOLERANCE, Ever, descend, descend_singly, follow
 from fewer.problem import FloatArray, IntArray, Problem

@@ -17,11 +17,11 @@ from numbers import Integral, Real
 from typing import Annotated, Any, ClassVar, Literal, cast
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import stats
 from sklearn.utils._param_validation import Interval
 
-from fewer.contracts import Objective, PredictiveScorer, Ranker, Resources, Search, SearchSpace
-from fewer.contracts.declaring import Count, parameters
+from fewer.contracts import Count, Objective, PredictiveScorer, Ranker, Resources, Search, SearchSpace, parameters
 from fewer.contracts.trace import Step, is_better
 from fewer.problem import BoolArray, FloatArray, InputError, Problem
 
@@ -70,7 +70,9 @@ class _Sequential(Search):
             choice, found = scorer.best_flip(mask, units)
             # A subset that could not be scored is no place to stay.
             must_go_on = score == -np.inf or (size < space.min_units if self.adding else size > space.max_units)
-            if not must_go_on and not self._is_enough(round(found - score, 11)):
+            gain = round(found - score, 11)
+            enough = self.min_gain is None or gain > self.min_gain or (gain == self.min_gain and not self.adding)
+            if not must_go_on and not enough:
                 return
             before, mask = mask, mask.copy()
             mask[units[choice]] = self.adding
@@ -85,10 +87,6 @@ class _Sequential(Search):
                 state.update(best=mask, best_score=score)
             state.update(mask=mask, score=score, order=[*state["order"], int(units[choice])])
             yield Step(mask, score, state["best"], state["best_score"])
-
-    def _is_enough(self, gain: float) -> bool:
-        """Say whether a gain is worth a unit; one that is dropped need not gain anything."""
-        return self.min_gain is None or gain > self.min_gain or (gain == self.min_gain and not self.adding)
 
     def _is_shown(self, scorer: Objective, before: Any, after: Any, n_tried: int) -> bool:
         """Say whether the best of so many moves is to be believed."""
@@ -488,3 +486,75 @@ def _losses(scorer: Objective, state: Any, problem: Problem) -> FloatArray:
         answers = np.full(problem.n_samples, np.average(problem.y, weights=problem.row_weights))
     wrong = answers != problem.y if problem.task == "classification" else (answers - problem.y) ** 2
     return np.asarray(wrong, dtype=np.float64)
+
+
+@parameters
+class DIET(Search):
+    """All weights start in the middle; the best move of one weight to the next level is made while it helps.
+
+    Read more in the guide: :doc:`/methods/searches`.
+
+    Parameters
+    ----------
+    min_gain : float, default=0.0
+        A move must raise the score by more than this.
+
+    Notes
+    -----
+    The middle of an even number of levels is 1/2; of an odd number, the level above it. With one level (masks) it is
+    backward elimination that may also add.
+
+    References
+    ----------
+    R. Kohavi, P. Langley and Y. Yun, The utility of feature weighting in nearest-neighbor algorithms, ECML (1997).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import fewer
+    >>> X, y = load_iris(return_X_y=True)
+    >>> fewer.FeatureWeighter(search=DIET(), random_state=0).fit(X, y).weights_
+    array([0.5 , 0.25, 0.5 , 0.5 ])
+    """
+
+    command_name = "diet"
+    supports_weights: ClassVar[bool] = True
+
+    min_gain: MinGain = 0.0
+
+    def steps(
+        self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, state: dict[str, Any]
+    ) -> Iterator[Step]:
+        # Move to the best neighbor while it is better.
+        levels = space.weight_levels
+        if not state:
+            weights = middle(space) if space.start is None else space.start.copy()
+            state.update(weights=weights, score=float(scorer.score(weights[None])[0]))
+            yield Step(weights, state["score"], weights, state["score"])
+        while True:
+            weights = state["weights"]
+            level = np.rint(weights * levels).astype(np.int64)
+            units = np.concatenate([np.arange(space.n_units)] * 2)
+            moved = np.concatenate([level - 1, level + 1])
+            on_grid = (moved >= 0) & (moved <= levels)
+            units = units[on_grid]
+            values: NDArray[Any] = (moved[on_grid] / levels).astype(space.dtype)
+            size = np.count_nonzero(weights) + (values != 0).astype(np.int64) - (weights[units] != 0)
+            allowed = (size >= space.min_units) & (size <= space.max_units)
+            units, values = units[allowed], values[allowed]
+            scores = scorer.flips(weights, units, values)
+            if not len(scores) or not scores.max() > state["score"] + self.min_gain:
+                return
+            # Of equally good moves the one to the smaller weight, then of the earlier feature.
+            best = np.lexsort((units, values - weights[units].astype(np.float64), -scores))[0]
+            weights = weights.copy()
+            weights[units[best]] = values[best]
+            state.update(weights=weights, score=float(scores[best]))
+            yield Step(weights, state["score"], weights, state["score"])
+
+
+def middle(space: SearchSpace) -> Any:
+    """Return every unit the middle weight; the last ones 0 if so many are not allowed."""
+    state = space.empty()
+    state[: space.max_units] = ((space.weight_levels + 1) // 2) / space.weight_levels
+    return state

@@ -2,11 +2,10 @@
 
 from fewer.problem import Column
 from fewer.selectors._base import Selector, Size, parse_memory, parse_size
-from fewer.selectors._ensemble import SubsetEnsemble
+from fewer.selectors._ensemble import FeatureWeighter, SubsetEnsemble
 from fewer.selectors._keep import KeepFeatures
 from fewer.selectors._rank import RankSelector
 from fewer.selectors._subset import SubsetSelector
-from fewer.selectors._weighter import FeatureWeighter
 from fewer.selectors.auto._selector import AutoSelector
 
 __all__ = [

@@ -19,7 +19,7 @@ from fewer.errors import FewerWarning, InputError
 from fewer.estimators import TableReader
 from fewer.io import Contract, is_frame, plain_frame
 from fewer.io._reader import ProblemReader
-from fewer.problem import FloatArray
+from fewer.problem import FloatArray, mask_of
 from fewer.text import nearest
 
 KIND, VERSION = "fewer pipeline", 1
@@ -219,8 +219,7 @@ class KeepFeatures(SelectorMixin, BaseEstimator):
             if content["kind"] != KIND or content["version"] > VERSION:
                 raise ValueError("it says that it is something else")
             n, names = int(content["n_features_in"]), content["feature_names_in"]
-            support = np.zeros(n, dtype=bool)
-            support[[int(i) for i in content["support"]]] = True
+            support = mask_of([int(i) for i in content["support"]], n)
             features = list(content["features"])
             columns = [dict(column) for column in content.get("columns", ())]
             if names is not None and len(names) != n:

@@ -8,6 +8,7 @@ import json
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -32,8 +33,7 @@ from fewer.serve import _choices, _work
 from fewer.serve._choices import Choices, FieldError
 from fewer.serve._folder import KINDS, OURS, PAGE, Folder, safe_name
 from fewer.serve._guard import PAGE_POLICY, Access, Guard
-from fewer.serve._jobs import Jobs
-from fewer.serve._progress import read_json
+from fewer.serve._jobs import Jobs, read_json
 
 HERE = Path(__file__).parent
 MOST_BODY = 8 << 20
@@ -119,9 +119,9 @@ def make_app(settings: Settings) -> Starlette:
         Route("/api/inspect", _told(bench.inspect), methods=["POST"]),
         Route("/api/start", _told(bench.start), methods=["POST"]),
         Route("/api/again", _told(bench.again), methods=["POST"]),
-        Route("/api/stop", _told(bench.stop), methods=["POST"]),
-        Route("/api/resume", _told(bench.resume), methods=["POST"]),
-        Route("/api/delete", _told(bench.delete), methods=["POST"]),
+        Route("/api/stop", _told(partial(bench.act, bench.jobs.stop)), methods=["POST"]),
+        Route("/api/resume", _told(partial(bench.act, bench.jobs.resume)), methods=["POST"]),
+        Route("/api/delete", _told(partial(bench.act, bench.jobs.delete)), methods=["POST"]),
         Mount("/static", StaticFiles(directory=HERE / "static")),
     ]
     app = Starlette(routes=routes, middleware=[Middleware(Guard, access=settings.access)], lifespan=lifespan)
@@ -339,16 +339,8 @@ class _Bench:
         run = await run_in_threadpool(self.jobs.start, choices, names[:5000])
         return JSONResponse({"id": run})
 
-    async def stop(self, request: Request) -> Response:
-        return await self._act(request, self.jobs.stop)
-
-    async def resume(self, request: Request) -> Response:
-        return await self._act(request, self.jobs.resume)
-
-    async def delete(self, request: Request) -> Response:
-        return await self._act(request, self.jobs.delete)
-
-    async def _act(self, request: Request, action: Callable[[str], None]) -> Response:
+    async def act(self, action: Callable[[str], None], request: Request) -> Response:
+        """Stop, resume or delete a run."""
         name = self.folder.run((await _body(request)).get("id")).name
         await run_in_threadpool(action, name)
         return JSONResponse({"id": name})

@@ -268,7 +268,7 @@ class Choices:
         common = {name: vars(self)[name] for name in names} | (self.readings or {} if self.schema is None else {})
         arguments = [
             "compare" if self.goal == "compare" else "select",
-            _as_file(self.table),
+            f"./{self.table}" if self.table.startswith("-") else self.table,
             *_option("target", self.target),
         ]
         for name, value in (own | common).items():
@@ -279,10 +279,6 @@ class Choices:
         if self.goal == "detect":
             arguments += _option("report", f"{out}/report.html")
         return [*arguments, "--resume"] if resume else arguments
-
-
-def _as_file(name: str) -> str:
-    return f"./{name}" if name.startswith("-") else name
 
 
 def _option(name: str, value: Any) -> list[str]:

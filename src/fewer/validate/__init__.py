@@ -3,22 +3,19 @@
 from fewer.validate._intervals import (
     Bootstrap,
     ConfidenceInterval,
-    accuracy_632,
-    fold_interval,
-    jaccard,
-    kuncheva,
-    nogueira,
-    wilson_interval,
-)
-from fewer.validate._sampling import active_rows, near_copies, stratified_sample
-from fewer.validate._significance import (
     RankComparison,
     Significance,
+    accuracy_632,
     corrected_resampled_t,
+    fold_interval,
     friedman_nemenyi,
     holm,
+    jaccard,
+    kuncheva,
     mcnemar,
+    nogueira,
     wilcoxon,
+    wilson_interval,
 )
 from fewer.validate.splits import (
     CV,
@@ -27,11 +24,14 @@ from fewer.validate.splits import (
     Layer,
     LayeredFolds,
     Split,
+    active_rows,
     assign_folds,
     folds_of,
     forward_splits,
+    near_copies,
     split_rows,
     stratified_folds,
+    stratified_sample,
 )
 
 __all__ = [

@@ -585,7 +585,7 @@ def _two_thyroid_models(run: Rerun) -> dict[str, Any]:
 
 
 def _panel(title: str = "", n_columns: int = 1) -> tuple[Figure, Any]:
-    from fewer.plots._roc import roc_axes
+    from fewer.plots._predictions import roc_axes
     from fewer.plots._style import new_figure
 
     figure, axes = new_figure(1, n_columns, size=(5.2, 3.6))
@@ -595,7 +595,7 @@ def _panel(title: str = "", n_columns: int = 1) -> tuple[Figure, Any]:
 
 
 def _draw(ax: Any, curves: Sequence[tuple[Any, Any, str]], **options: Any) -> None:
-    from fewer.plots._roc import draw_curve
+    from fewer.plots._predictions import draw_curve
     from fewer.plots._style import legend_beside
 
     for number, (fpr, tpr, label) in enumerate(curves):
@@ -705,7 +705,7 @@ def _thyroid_figure(kind: str, run: Rerun) -> Figure:
 
 
 def _figure_6_3(run: Rerun) -> Figure:
-    from fewer.plots._roc import RocHullDisplay
+    from fewer.plots._predictions import RocHullDisplay
     from fewer.plots._style import new_figure
 
     parts = _parts(run, "Grey", 0)
