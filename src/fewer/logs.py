@@ -45,10 +45,9 @@ def follow_steps(selector: Any, follower: OnStep | None = None) -> OnStep | None
         if trace.steps:
             better = trace.best_score > best
             best = max(best, trace.best_score)
-            text = (
-                f"{name}: step {trace.n_steps}, {trace.n_evaluations:,} subsets, best {trace.best_score:.4g} with "
-                f"{int((trace.best != 0).sum())} features"
-            )
+            size = int((trace.best != 0).sum())
+            done = f"{name}: step {trace.n_steps}, {trace.n_evaluations:,} subset{'s' * (trace.n_evaluations != 1)}"
+            text = f"{done}, best {trace.best_score:.4g} with {size} feature{'s' * (size != 1)}"
             LOGGER.debug(text)
             if verbose > 1 or (verbose and better):
                 print(text, flush=True)

@@ -131,3 +131,9 @@ def test_a_missing_level_is_a_level(rng):
     level, y = np.where(np.arange(60) % 2, np.nan, rng.integers(0, 2, 60)), np.arange(60) % 2
     rows = Problem.from_arrays(np.column_stack([level, rng.normal(size=60)]), y, kinds=["nominal", "numeric"])
     assert prepared(LogisticRegression(), rows, np.array([0, 1])).fit(rows.X, rows.y).score(rows.X, rows.y) == 1.0
+
+
+def test_what_is_no_classifier_is_refused(rng):
+    rows = make_rows()
+    with pytest.raises(InputError, match="estimators holds None, which is no classifier"):
+        Parcel(estimators=[None]).fit(rows.X, rows.y)

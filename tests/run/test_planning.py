@@ -3,13 +3,13 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from fewer.contracts import IncompatibleError
-from fewer.control import Prefilter
+from fewer.control import Aggregate, Prefilter, Probe
 from fewer.criteria import KNN, CrossValidated
 from fewer.errors import InputError
 from fewer.problem import Problem
 from fewer.run.planning import build_component, make_plan, prepare_rows, treat_rare, with_scoring
 from fewer.run.request import Request
-from fewer.search import Forward
+from fewer.search import PBIL, Forward, Genetic
 from fewer.selectors import AutoSelector, RankSelector, SubsetSelector
 from making import make_problem
 
@@ -120,3 +120,18 @@ def test_what_cannot_work_together_is_refused_before_the_clock_is_asked():
     problem = make_problem(task="regression")
     with pytest.raises(IncompatibleError, match="NaiveBayes works for classification"):
         make_plan(problem, Request("naive-bayes-forward", budget="1s", cv=0))
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"search": Genetic(generations=object())},
+        {"search": PBIL(population=True)},
+        {"control": Aggregate(control=object())},
+        {"control": Aggregate(control=Probe(n_probes=float("nan")))},
+    ],
+    ids=repr,
+)
+def test_parameters_are_looked_at_before_a_budget_counts_with_them(parts):
+    with pytest.raises(InputError, match=r"^The '\w+' parameter of \w+ "):
+        make_plan(make_problem(), criterion="knn", budget="30 subsets", **parts)

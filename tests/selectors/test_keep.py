@@ -56,6 +56,12 @@ def test_what_is_no_pipeline_is_refused(text):
         KeepFeatures.from_json(text)
 
 
+@pytest.mark.parametrize("features", ["no such word", 3, [None], [1.5]])
+def test_what_is_no_list_of_columns_is_refused(features):
+    with pytest.raises(InputError, match=r"^[^\n]+$"):
+        KeepFeatures(features).fit(np.zeros((3, 4)))
+
+
 def test_columns_that_are_not_there():
     X = pd.DataFrame(np.zeros((3, 2)), columns=["a", "b"])
     with pytest.raises(InputError, match="no column 'c'"):

@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils._param_validation import InvalidParameterError
+from sklearn.utils._param_validation import Interval, InvalidParameterError
 
 from fewer.contracts._scorer import Objective, Scorer, SearchSpace
 from fewer.contracts.trace import Step, Trace
@@ -119,6 +119,10 @@ class Component(BaseEstimator, ABC):
             self._validate_params()
         except InvalidParameterError as error:
             raise InputError(" ".join(str(error).split())) from None
+        for name, rules in self._parameter_constraints.items():  # to scikit-learn, True is a whole number
+            given, numbers = vars(self)[name], any(isinstance(rule, Interval) for rule in rules)
+            if isinstance(given, bool) and numbers and "boolean" not in rules:
+                raise InputError(f"The {name!r} parameter of {type(self).__name__} is a number, not {given}.")
         _VALID[self] = values
 
     def check_rows(self, problem: Problem) -> None:

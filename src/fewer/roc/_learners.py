@@ -358,7 +358,11 @@ def named_models(given: Any, parameter: str) -> list[tuple[str, Any]]:
     listed = list(given) if isinstance(given, list | tuple) and not _is_pair(given) else [given]
     if not listed:
         raise InputError(f"{parameter} is empty; give at least one classifier.")
-    return [item if _is_pair(item) else (type(item).__name__, item) for item in listed]
+    named = [item if _is_pair(item) else (type(item).__name__, item) for item in listed]
+    for _, model in named:
+        if not hasattr(model, "fit"):
+            raise InputError(f"{parameter} holds {model!r}, which is no classifier.")
+    return named
 
 
 def _is_pair(item: Any) -> bool:

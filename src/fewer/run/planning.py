@@ -10,7 +10,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from fewer import registry
-from fewer.contracts import SearchSpace, refuse_unmet_needs
+from fewer.contracts import Component, SearchSpace, refuse_unmet_needs
 from fewer.control import Prefilter
 from fewer.criteria import KNN
 from fewer.errors import InputError
@@ -322,7 +322,11 @@ def build_component(kind: registry.ComponentKind, component: Any, problem: Probl
     """
     if isinstance(component, type):
         raise InputError(f"{component.__name__} is a class; give an object: {component.__name__}().")
-    return registry.build(kind, component, problem.task) if isinstance(component, str) else component
+    built = registry.build(kind, component, problem.task) if isinstance(component, str) else component
+    for part in (built, *built.get_params().values()) if isinstance(built, Component) else ():
+        if isinstance(part, Component):
+            part.check_parameters()  # before anything is counted by them
+    return built
 
 
 def with_scoring(criterion: Any, scoring: Any) -> Any:

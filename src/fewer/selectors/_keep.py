@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Annotated, Any
 
 import narwhals as nw
@@ -15,7 +16,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fewer.contracts import parameters
-from fewer.errors import FewerWarning, InputError
+from fewer.errors import FewerWarning, InputError, one_line
 from fewer.estimators import TableReader
 from fewer.io import Contract, is_frame, plain_frame
 from fewer.io._reader import ProblemReader
@@ -86,7 +87,8 @@ class KeepFeatures(SelectorMixin, BaseEstimator):
         -------
         KeepFeatures
         """
-        self._validate_params()
+        with one_line():
+            self._validate_params()
         named = is_frame(X) and self._is_by_name
         X = plain_frame(X)[0] if named else X
         validate_data(self, X, dtype=None, ensure_all_finite=False, accept_sparse=True, skip_check_array=named)
@@ -168,6 +170,8 @@ class KeepFeatures(SelectorMixin, BaseEstimator):
                 if feature not in names:
                     raise InputError(f"The table has no column {feature!r}; {nearest(feature, names)}")
                 support[names.index(feature)] = True
+            elif not isinstance(feature, Integral):
+                raise InputError(f"features holds {feature!r}, neither the name nor the number of a column.")
             elif not -len(support) <= int(feature) < len(support):
                 raise InputError(f"The table has {len(support)} columns and no number {feature}.")
             else:
