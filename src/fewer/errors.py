@@ -4,6 +4,7 @@ import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import Lock
 
 LONGEST = 400
 """Characters of a refusal; what was found, an array perhaps, is cut off there."""
@@ -83,6 +84,50 @@ def interruptible() -> Iterator[None]:
         raise
 
 
+_QUIET: "list[warnings.catch_warnings[None]]" = []
+_TURN = Lock()
+
+
+@contextmanager
+def quietly(category: type[Warning] = Warning) -> Iterator[None]:
+    """Ignore warnings of a category, also where several threads do.
+
+    Filters belong to the whole process, and Python's `catch_warnings` puts back those that it found: of two threads,
+    the first that leaves would end the quiet of the other. Here the last one puts them back.
+
+    Parameters
+    ----------
+    category : class
+        Which warnings.
+
+    Yields
+    ------
+    None
+        Nothing: the work stands inside the `with`.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from fewer.errors import quietly
+    >>> with quietly(UserWarning):
+    ...     warnings.warn("not seen")
+    """
+    with _TURN:
+        _QUIET.append(warnings.catch_warnings())
+        if len(_QUIET) == 1:
+            _QUIET[0].__enter__()
+        warnings.simplefilter("ignore", category)
+    try:
+        yield
+    finally:
+        with _TURN:
+            if len(_QUIET) == 1:
+                _QUIET[0].__exit__(None, None, None)
+                _QUIET.clear()
+            else:
+                _QUIET.pop()
+
+
 @contextmanager
 def telling(what: str) -> Iterator[None]:
     """Turn the error of somebody's estimator, selector or score into one that says whose it is.
@@ -107,8 +152,7 @@ def telling(what: str) -> Iterator[None]:
     fewer.errors.InputError: Scoring by my_score failed: my_score() takes 1 positional argument but 3 were given
     """
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # what comes of it is looked at
+        with quietly(RuntimeWarning):  # what comes of it is looked at
             yield
     except InputError:
         raise

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from copy import copy
 from functools import cached_property
 from typing import Any
@@ -21,6 +20,7 @@ from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import validate_data
 
 from fewer.contracts import Masks
+from fewer.errors import quietly
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 
 WORTH_THREADS = 10**6
@@ -148,8 +148,7 @@ class Preparation:
             and "lightgbm" in map(library_of, _parts(self._estimator))
         ):
             return False  # at an Arrow dictionary LightGBM ends the process
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with quietly():
             try:
                 model.fit(table, problem.labels)
             except Exception:

@@ -7,7 +7,6 @@ What a page shows of a selection, as plain data that stays small: pictures can b
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, cast
@@ -21,7 +20,7 @@ from fewer.contracts._run import LARGEST_SHOWN
 from fewer.contracts.trace import Trace
 from fewer.control._aggregate import draw_rows
 from fewer.criteria import CrossValidated
-from fewer.errors import InputError, telling
+from fewer.errors import InputError, quietly, telling
 from fewer.evaluate._heldout import HeldOutScores
 from fewer.evaluate._row_views import always_wrong, discriminant_plane, plane
 from fewer.evaluate.distributions import distribution, predictions, shown_classes
@@ -565,8 +564,7 @@ def standard_error(
     others = [parts != part for part in np.unique(parts)]
     if any(rows.row_weights[other].sum() == 0 for other in others):
         return None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # an undefined grade is told by the NaN that it leaves
+    with quietly():  # an undefined grade is told by the NaN that it leaves
         grades = [scorer.grade(outputs[other], rows.take(other)) for other in others]
     error = float(np.sqrt((len(grades) - 1) * np.var(grades)))
     return error if np.isfinite(error) else None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import math
 import re
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +16,7 @@ from sklearn.metrics import get_scorer_names
 
 from fewer.contracts import PredictiveScorer
 from fewer.criteria.cross_validated import score_outputs
-from fewer.errors import InputError
+from fewer.errors import InputError, quietly
 from fewer.problem import FloatArray, Problem
 from fewer.validate import ConfidenceInterval, Split, fold_interval
 
@@ -193,8 +192,7 @@ class Grader:
         return interval.within(0.0, 1.0) if is_share(self.name) else interval
 
     def _ask(self, scorer: PredictiveScorer, outputs: FloatArray, rows: Problem) -> float:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UndefinedMetricWarning)
+        with quietly(UndefinedMetricWarning):
             score = (
                 float(scorer.grade(outputs, rows))
                 if self._scoring is None

@@ -137,7 +137,7 @@ def answer_of(race: PathRace, rows: Problem, judges: Mapping[str, Any], seed: in
         judges=judge,
         judge_all=judge_all,
         candidates=_candidates(race, names),
-        why=_why(race, path, judge["balanced"], names),
+        why=_why(race, path, alike, names),
         costs=_costs(race, path, alike, places) if race.complete else {},
         margins=_margins(race, curve, rate, places),
         models={prefer: _models(race, path, able, place) for prefer, place in places.items()},
@@ -314,12 +314,13 @@ def sizes_that_matter(race: PathRace) -> list[int]:
     return sorted({*near, min(best + 1, len(race.sizes) - 1), *ends, len(race.sizes) - 1})
 
 
-def _why(race: PathRace, path: str, judge: str, names: list[str]) -> str:
-    models = f", the best of {len(names)} models" if len(names) > 1 else ""
-    asked = "" if judge in MODELS else f", asked about {len(race.sizes)} sizes that quick models named"
+def _why(race: PathRace, path: str, alike: list[str], names: list[str]) -> str:
+    models = f", the best of {len(names)} models" if len(alike) < len(names) else ""
+    asked = "" if alike[0] in MODELS else f", asked about {len(race.sizes)} sizes that quick models named"
+    judges = " and ".join([", ".join(alike[:-1])] * (len(alike) > 1) + alike[-1:])
     return (
         f"Why these: of {len(race.whole.orders)} rankings, that by {path} needs the fewest features and is at most "
-        f"half a point behind the best ({judge}{models}{asked}; {len(race.parts)} splits of {len(race.held):,} rows)."
+        f"half a point behind the best ({judges}{models}{asked}; {len(race.parts)} splits of {len(race.held):,} rows)."
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +10,7 @@ from sklearn.linear_model import lars_path_gram
 from sklearn.pipeline import Pipeline
 
 from fewer.contracts import Resources
+from fewer.errors import quietly
 from fewer.problem import FloatArray, IntArray, Problem
 from fewer.rankers import ReliefF, RReliefF
 from fewer.selectors.auto._judges import NodeSplit, ridge_fit, seeded, trees
@@ -98,8 +98,7 @@ def lasso_order(split: NodeSplit, owner: IntArray) -> IntArray:
     Z = root * (split.train - split.weights @ split.train / total)
     T = (root * (split.target - split.weights @ split.target / total))[:, -1]
     most = min(MOST_FORWARD, Z.shape[1], max(len(Z) // 4, 1))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # copies of columns end a path early; others complete it
+    with quietly():  # copies of columns end a path early; others complete it
         _, _, path = lars_path_gram(Z.T @ T, Z.T @ Z, n_samples=len(Z), max_iter=most, method="lasso")
     entered = np.where((path != 0).any(axis=1), (path != 0).argmax(axis=1), path.shape[1])
     found = owner[np.argsort(entered, kind="stable")][: int((entered < path.shape[1]).sum())]
