@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Annotated, Any, ClassVar, cast
 
@@ -264,6 +265,7 @@ def parse_costs(costs: Any, names: Sequence[str]) -> FloatArray:
     return result
 
 
+@dataclass(frozen=True, eq=False)
 class TableReader:
     """Reads tables of the columns that it has learnt: arrays with numbers, or data frames.
 
@@ -281,12 +283,10 @@ class TableReader:
     @classmethod
     def of(cls, problem: Problem | Table) -> TableReader:
         """Return a reader that has learnt the columns of a problem or a table."""
-        reader = cls()
-        reader.names, reader.kinds = problem.names, problem.kinds
-        reader.codes = {
+        codes = {
             column: {str(label): code for code, label in enumerate(levels)} for column, levels in problem.levels.items()
         }
-        return reader
+        return cls(problem.names, problem.kinds, codes)
 
     def read(self, estimator: Any, X: Any) -> FloatArray:
         """Return the numbers of new rows.

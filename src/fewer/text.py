@@ -284,6 +284,28 @@ def _second(path: str) -> str:
     return f"{stem}-2{suffix}"
 
 
+def listed(items: Sequence[str], most: int) -> str:
+    """Join the first of some items by commas, and say how many more there are.
+
+    Parameters
+    ----------
+    items : sequence of str
+        What is listed.
+    most : int
+        How many are shown.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> listed(["a", "b", "c"], 2)
+    'a, b and 1 more'
+    """
+    return ", ".join(items[:most]) + (f" and {len(items) - most} more" if len(items) > most else "")
+
+
 def nearest(asked: str, names: Iterable[str], what: str = "columns") -> str:
     """Say which name was perhaps meant by one that does not exist, or which there are.
 
@@ -318,7 +340,7 @@ def nearest(asked: str, names: Iterable[str], what: str = "columns") -> str:
 
 
 __all__ = [
-    "in_folds", "metric_text", "name_list", "nearest", "printable", "printable_json", "score_text", "signed",
+    "in_folds", "listed", "metric_text", "name_list", "nearest", "printable", "printable_json", "score_text", "signed",
     "without_columns",
 ]  # fmt: skip
 

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from fewer.criteria import KNN, LeastSquares
-from fewer.evaluate._row_views import HIGH, SHOWN, WIDE, always_wrong, plane
+from fewer.evaluate._evidence import HIGH, SHOWN, WIDE, always_wrong, plane
 from fewer.io import to_problem
 from fewer.problem import Problem
 from making import make_problem

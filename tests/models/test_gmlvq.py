@@ -8,8 +8,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.utils.estimator_checks import check_estimator
 
 from fewer.models import GMLVQClassifier
-from fewer.models._gmlvq import _Descent, spread_directions
-from fewer.models._gmlvq_cost import Full, Margins
+from fewer.models._gmlvq import Full, Margins, _Descent, spread_directions
 from fewer.problem import InputError
 
 DRAWS_ROWS = {"check_sample_weight_equivalence_on_dense_data": "Rows are drawn, and copies of a row are drawn apart."}

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fewer.models._gmlvq_cost import Diagonal, Full, Margins
+from fewer.models._gmlvq import Diagonal, Full, Margins
 
 VARIANTS = [
     pytest.param(

@@ -11,7 +11,7 @@ from fewer.evaluate import good_subsets
 from fewer.plots import AlternativesDisplay
 from fewer.problem import Problem
 from fewer.report import alternatives_report, selection_report, write_alternatives_report
-from fewer.report._alternatives import packed_pictures
+from fewer.report._comparison import packed_pictures
 from pages import EVIL
 
 

@@ -16,7 +16,6 @@ import typer.main
 from typer.core import TyperGroup
 
 from fewer import __version__
-from fewer.cli._alternatives import alternatives
 from fewer.cli._compare import compare
 from fewer.cli._datasets import datasets
 from fewer.cli._help import help_
@@ -24,10 +23,9 @@ from fewer.cli._inspect import inspect
 from fewer.cli._options import remember, repaired
 from fewer.cli._outputs import exit_code, listening, prepare_streams, refuse_little_memory, say, silence, was_asked
 from fewer.cli._rank import rank
-from fewer.cli._report import report
+from fewer.cli._report import alternatives, report, transform
 from fewer.cli._select import demo, select
 from fewer.cli._serve import serve
-from fewer.cli._transform import transform
 from fewer.errors import FewerWarning, InputError
 from fewer.registry import COMPONENTS, METHODS
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import shutil
 import tempfile
 from dataclasses import dataclass, replace
@@ -32,7 +31,7 @@ from fewer.cli._options import (
     typed,
     wants_stream,
 )
-from fewer.cli._outputs import Printout, StatusLine, check_outputs, exit_code, free_folder, raise_if_asked, say
+from fewer.cli._outputs import Printout, StatusLine, check_outputs, free_folder, raise_if_asked, say
 from fewer.cli._select import refuse_folds
 from fewer.errors import InputError
 from fewer.files import write_atomically
@@ -180,10 +179,7 @@ def _leave_stopped(folder: Path, out: Path | None, name: str) -> NoReturn:
     if out is None:
         out = free_folder(name)
         answer.attempt(out, partial(shutil.copytree, folder, out))
-    if not answer.troubles:
-        say(f"fewer: stopped; saved in {out}. Resume with: --out {shlex.quote(str(out))} --resume")
-    answer.leave(exit_code())
-    raise typer.Exit(exit_code())
+    answer.leave_stopped(out)
 
 
 def _show(comparison: Comparison, outputs: ComparisonOutputs) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import shlex
 import shutil
 import signal
 import sys
@@ -12,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
@@ -293,6 +294,13 @@ class Printout:
             say(f"fewer: {'; '.join(self.troubles)}.")
         if code or self.troubles:
             raise typer.Exit(code or 1)
+
+    def leave_stopped(self, out: Path | None) -> NoReturn:
+        """Say how to go on with what was kept, and leave."""
+        if not self.troubles:
+            say(f"fewer: stopped; saved in {out}. Resume with: --out {shlex.quote(str(out))} --resume")
+        self.leave(exit_code())
+        raise AssertionError("unreachable")
 
 
 def silence(stream: Any) -> None:

@@ -1,17 +1,36 @@
-"""`fewer report`."""
+"""What can be done with a run that is finished: its page, other subsets as good, and new tables cut to its columns."""
 
 from __future__ import annotations
 
+import ast
+import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fewer.cli._outputs import Printout, check_page, say
+from fewer.cli._options import (
+    EncodingOption,
+    FileArgument,
+    HeaderOption,
+    JsonOption,
+    ReportOption,
+    SaveOption,
+    SheetOption,
+    option,
+    resources_of,
+    spread,
+)
+from fewer.cli._outputs import Printout, check_page, check_save, say, write_in_chunks
 from fewer.errors import InputError
+from fewer.files import write_atomically
+from fewer.run.request import names_of
 
 if TYPE_CHECKING:
     from fewer.contracts.trace import Trace
+    from fewer.io import Contract
+    from fewer.problem import Problem
 
 
 def report(
@@ -62,3 +81,137 @@ def _trace(path: Path) -> Trace | None:
     except InputError as error:
         say(f"fewer: {error} The report omits it.")
         return None
+
+
+def transform(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder from select --out, or its JSON output.")],
+    file: FileArgument,
+    save: SaveOption = None,
+    keep: Annotated[str | None, typer.Option(help="Other columns to keep: id,outcome.")] = None,
+    encoding: EncodingOption = None,
+    sheet: SheetOption = None,
+    header: HeaderOption = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file of --save.")] = False,
+) -> None:
+    """Reduce a table to the features that a run chose.
+
+    Cells are copied as written; Parquet files get numbers and dates. Without --save the table is printed as CSV.
+    Columns may come in any order; other columns are ignored. New levels are reported. An absent column, or one with
+    text where there were numbers, is refused by name.
+    """
+    from fewer.io import beyond_memory, frame_bytes, reduce_table
+
+    contract = chosen_by(run)
+    columns = list(dict.fromkeys([*names_of(keep), *contract.features]))
+    if save is not None:
+        check_save(save, file, force=force)
+    if beyond_memory(file):
+        if encoding or sheet or header:
+            raise InputError(f"{file} is larger than memory; --encoding, --sheet and --header need it in memory.")
+        written = write_in_chunks(save, file, columns, contract)
+        if save is not None:
+            Printout().show(written)
+        return
+    typed = save is not None and save.suffix.lower() == ".parquet"
+    frame = reduce_table(
+        file, columns, typed=typed, contract=contract, encoding=encoding, sheet=sheet, header=header
+    )  # fmt: skip
+    answer = Printout()
+    if save is None:
+        sys.stdout.flush()
+        answer.attempt("the table", lambda: sys.stdout.buffer.write(frame_bytes(frame, "-.csv")))
+    else:
+        answer.attempt(save, lambda: write_atomically(save, frame_bytes(frame, save)))
+        answer.show(f"{frame.height:,} rows, {frame.width} columns in {save}")
+    answer.leave()
+
+
+def chosen_by(run: Path) -> Contract:
+    """Return what a run chose and what it expects of new tables, from its folder, its JSON or its pipeline's JSON."""
+    import json
+
+    from fewer.io import Contract
+
+    path = run / "result.json" if run.is_dir() else run
+    refusal = InputError(f"{path} is not a result of fewer select; give its --out folder or --json output.")
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        features = content["features"]
+        columns = content.get("columns") or content.get("data", {}).get("columns", ())
+        names = content.get("feature_names_in") or [column["name"] for column in columns]
+        known = [column for column in columns if column["name"] in features]
+        n_features = content.get("n_features_in", content.get("n_features"))
+    except FileNotFoundError:
+        raise InputError(f"There is no finished run in {run}; give the folder of fewer select --out.") from None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        raise refusal from None
+    if not isinstance(features, list) or not all(isinstance(name, str) for name in features):
+        raise refusal
+    if not features:
+        raise InputError(f"The run in {run} selected no features; nothing to keep.")
+    return Contract(tuple(features), tuple(known), tuple(names) if len(names) == n_features else None)
+
+
+@dataclass(frozen=True)
+class HowFar:
+    """What counts as good, and how far to look."""
+
+    tolerance: Annotated[
+        float | None,
+        typer.Option(help="Points that a good subset may be behind the best.", show_default="as far as rows tell"),
+    ] = None
+    criterion: Annotated[str | None, typer.Option(help="Another criterion than that of the run.")] = None
+    max_features: Annotated[int | None, typer.Option(help="The largest size of a subset.")] = None
+    max_subsets: Annotated[int | None, typer.Option(help="How many subsets may be looked at.")] = None
+    costs: Annotated[str | None, option("feature_costs")] = None
+    test_size: Annotated[float, typer.Option(help="Share of the rows put aside to score a few of them.")] = 0.0
+    jobs: Annotated[int | None, option("n_jobs")] = None
+    device: Annotated[str, option("device")] = "cpu"
+
+
+@spread
+def alternatives(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run (--out).")],
+    asked: HowFar,
+    report: ReportOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Find all subsets of features that are as good as the best, as far as the rows can tell."""
+    result = result_of(run)
+    if report is not None:
+        check_page(report, result)
+    from fewer.run.api import alternatives_of, criterion_of
+    from fewer.run.selection import Selection
+
+    selection = _read(result, Selection)
+    problem = table_of(selection.code)
+    found = alternatives_of(
+        problem,
+        criterion_of(selection, problem, asked.criterion),
+        asked.test_size,
+        selection.seed,
+        tolerance=asked.tolerance,
+        max_features=asked.max_features,
+        costs=asked.costs,
+        resources=resources_of(asked.jobs, "1GiB", asked.device),
+        **({} if asked.max_subsets is None else {"max_subsets": asked.max_subsets}),
+    )
+    answer = Printout()
+    answer.show(found.to_json() if as_json else str(found))
+    if report is not None:
+        from fewer.report import write_alternatives_report
+
+        page = report
+        answer.attempt(page, lambda: write_alternatives_report(page, found))
+    answer.leave()
+
+
+def table_of(code: str) -> Problem:
+    """Read the table of a run again, as the code that repeats it does."""
+    from fewer.io import read_table
+
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "read_table":
+            words = {word.arg: ast.literal_eval(word.value) for word in node.keywords if word.arg}
+            return read_table(*(ast.literal_eval(argument) for argument in node.args), **words)
+    raise InputError("The run does not say which table it read; use fewer.alternatives in Python.")

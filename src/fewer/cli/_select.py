@@ -417,10 +417,7 @@ def _leave_stopped(
         answer.attempt(out, partial(keep, out, selection))
     else:
         answer.take(folder)
-    if not answer.troubles:
-        say(f"fewer: stopped; saved in {out}. Resume with: --out {shlex.quote(str(out))} --resume")
-    answer.leave(exit_code())
-    raise typer.Exit(exit_code())
+    answer.leave_stopped(out)
 
 
 def refuse_folds(problem: Problem, folds: int) -> None:

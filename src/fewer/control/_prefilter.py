@@ -22,7 +22,7 @@ from fewer.control._ranking import RankingControl, RankingRun, fit_size, unit_sc
 from fewer.io import SparseProblem
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem
 from fewer.statistics import Associations, Measure
-from fewer.text import NoteKind
+from fewer.text import NoteKind, listed
 
 
 class NarrowCriterion(Criterion):
@@ -277,9 +277,9 @@ class Correlated(RankingControl):
         """Keep the clusters with the trace, what the picture of them needs, and name the first of them in a note."""
         trace.extra["cluster"] = cluster
         names = np.array(problem.names, dtype=object)
-        flat = names[(cluster < 0) & ~problem.constant].tolist()  # constant columns are named elsewhere
+        flat = [*map(repr, names[(cluster < 0) & ~problem.constant])]  # constant columns are named elsewhere
         if flat:
-            trace.note(f"Left out because they hardly vary: {_some(flat)}.")
+            trace.note(f"Left out because they hardly vary: {listed(flat, NAMED)}.")
         places = np.arange(len(cluster))
         stays = [int(f) for f in np.unique(cluster[(cluster >= 0) & (cluster != places)])]
         drawn = np.flatnonzero(np.isin(cluster, stays))[:DRAWN]
@@ -288,19 +288,14 @@ class Correlated(RankingControl):
             trace.extra["cluster_values"] = pairs.block(drawn, drawn)
             trace.extra["cluster_threshold"] = np.array(self.threshold)
         for leader in stays[:NAMED]:
-            like = names[(cluster == leader) & (places != leader)].tolist()
-            trace.note(f"{names[leader]!r} stands for {_some(like)} ({self.threshold:g} or more alike).")
+            like = [*map(repr, names[(cluster == leader) & (places != leader)])]
+            trace.note(f"{names[leader]!r} stands for {listed(like, NAMED)} ({self.threshold:g} or more alike).")
         if len(stays) > NAMED:
             trace.note(f"{len(stays) - NAMED} more columns stand for others like them.")
 
 
 def _gone(cluster: IntArray) -> BoolArray:
     return cluster != np.arange(len(cluster))
-
-
-def _some(names: list[str]) -> str:
-    shown = ", ".join(repr(name) for name in names[:NAMED])
-    return shown if len(names) <= NAMED else f"{shown} and {len(names) - NAMED} more"
 
 
 def _hardly_varies(problem: Problem, share: float) -> BoolArray:

@@ -520,7 +520,7 @@ class _Looking:
         while waiting and self.n_evaluated < self._most:
             place = max(range(len(waiting)), key=lambda i: waiting[i][0])
             _, state = waiting.pop(place)
-            bases = [state, *(_switched(state, unit) for unit in np.flatnonzero(state).tolist())]
+            bases = [state, *(state & (np.arange(len(state)) != unit) for unit in np.flatnonzero(state))]
             for base in bases:
                 states = np.repeat(base[None], len(base), axis=0)
                 states[np.diag_indices(len(base))] ^= True
@@ -532,12 +532,6 @@ class _Looking:
                 good = [i for i in new if scores[i] >= self._floor]
                 waiting += [(float(scores[i]), states[i]) for i in good]
                 yield states[good], scores[good]
-
-
-def _switched(state: BoolArray, unit: int) -> BoolArray:
-    other = state.copy()
-    other[unit] = False
-    return other
 
 
 def _how(search: _Looking, rule: _Rule, n_undecided: int) -> str:

@@ -17,7 +17,7 @@ from sklearn.metrics import roc_auc_score, roc_curve
 from fewer.contracts import Resources
 from fewer.criteria import CrossValidated
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
-from fewer.rankers._ranks import ks_distance
+from fewer.rankers._by_moments import ks_distance
 
 BINS = 20
 LEVELS = 8

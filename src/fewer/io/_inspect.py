@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from fewer.contracts import Resources
 from fewer.io._files import TableOptions, UnderstoodTable, display_name, find_target, understand_table
-from fewer.io._kinds import MOSTLY_MISSING, ParseProblem, Reading, Schema
+from fewer.io._kinds import MOSTLY_MISSING, ParseProblem, Reading, Schema, short
 from fewer.io._source import PartWork, Source, open_source
 from fewer.io._stream import CHUNK_BYTES, blanked, fits_of
 from fewer.io.frames import pl
@@ -321,24 +321,20 @@ def _table(columns: Sequence[ColumnSummary], width: int) -> list[str]:
     """Lay the columns out so that none is hidden: examples and notes get what is left of a line."""
     rows = [("column", "kind", "missing", "distinct", "(note) examples")]
     for column in columns:
-        told = ", ".join(_short(example, 20) for example in column.examples)
+        told = ", ".join(short(example, 20) for example in column.examples)
         marks = [column.role] * (column.role != "feature") + [column.note] * bool(column.note)
         told = f"({': '.join(marks)}) {told}" if marks else told
         kind, missing = column.kind, f"{column.missing:.0%}"
         rows.append((column.name, kind, missing, f"{column.distinct:,}", told))
     longest = max(12, min(28, width // 3))
-    names = [_short(printable(row[0]), longest) for row in rows]
+    names = [short(printable(row[0]), longest) for row in rows]
     widths = [max(map(len, names)), *(max(len(row[i]) for row in rows) for i in (1, 2, 3))]
     left = max(width - sum(widths) - 8, 16)
     return [
         f"{name:<{widths[0]}}  {row[1]:<{widths[1]}}  {row[2]:>{widths[2]}}  {row[3]:>{widths[3]}}  "
-        f"{_short(printable(row[4]), left)}"
+        f"{short(printable(row[4]), left)}"
         for name, row in zip(names, rows, strict=True)
     ]
-
-
-def _short(text: str, width: int) -> str:
-    return text if len(text) <= width else text[: width - 1] + "…"
 
 
 def inspect_chunks(path: Path | str, target: str | int | None = None, exclude: Sequence[str] = ()) -> Inspection:

@@ -26,6 +26,7 @@ from fewer.io._cells import (
     mixes_dates,
 )
 from fewer.io.frames import Place, pl
+from fewer.text import listed
 
 MOST = 20
 
@@ -107,9 +108,7 @@ def _lines(problems: Sequence[ParseProblem]) -> list[str]:
     if len(problems) == 1:
         return [problems[0].message, *_texts_of(problems)]
     rows = [("column", "where", "cells", "first cell", "trouble")]
-    rows += [
-        (_short(p.column, 20), p.place, str(p.count), _short(repr(p.cell), 16), p.trouble) for p in problems[:MOST]
-    ]
+    rows += [(short(p.column, 20), p.place, str(p.count), short(repr(p.cell), 16), p.trouble) for p in problems[:MOST]]
     widths = [max(len(row[i]) for row in rows) for i in range(4)]
     shown = ["  " + "  ".join([*map(str.ljust, row[:4], widths), row[4]]) for row in rows]
     if len(problems) > MOST:
@@ -122,11 +121,11 @@ def _texts_of(problems: Sequence[ParseProblem]) -> list[str]:
     texts = list(dict.fromkeys(cell for problem in problems for cell in problem.cells))
     if len(texts) < 2:
         return []
-    more = f" and {len(texts) - 5 * MOST} more" if len(texts) > 5 * MOST else ""
-    return [f"  Cells that cannot be read: {', '.join(map(repr, texts[: 5 * MOST]))}{more}."]
+    return [f"  Cells that cannot be read: {listed([*map(repr, texts)], 5 * MOST)}."]
 
 
-def _short(text: str, width: int) -> str:
+def short(text: str, width: int) -> str:
+    """Cut a text to a width."""
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
@@ -636,10 +635,9 @@ def _missing_words(texts: pl.DataFrame, drafts: list[_Draft]) -> list[str]:
     shown = [
         f"{word!r} in {repr(names[0]) if len(names) == 1 else f'{len(names):,} columns'} "
         f"({count:,} cell{'s' * (count > 1)})"
-        for word, (names, count) in list(found.items())[:MOST_NAMED]
+        for word, (names, count) in found.items()
     ]
-    more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
-    return [f"Read as missing: {', '.join(shown)}{more}."]
+    return [f"Read as missing: {listed(shown, MOST_NAMED)}."]
 
 
 def _describe_numbers(draft: _Draft, form: NumberFormat) -> str:
@@ -698,9 +696,7 @@ def left_out_notes(readings: Mapping[str, Reading], cure: str = "Use --nominal t
     out = [f"{name!r} ({reading.reason})" for name, reading in readings.items() if reading.kind == "left out"]
     if not out:
         return []
-    more = f" and {len(out) - 2 * MOST_NAMED} more" if len(out) > 2 * MOST_NAMED else ""
-    shown = ", ".join(out[: 2 * MOST_NAMED])
-    return [f"Not used as features: {shown}{more}. {cure}"]
+    return [f"Not used as features: {listed(out, 2 * MOST_NAMED)}. {cure}"]
 
 
 def missing_notes(shares: Mapping[str, float]) -> list[str]:
@@ -708,8 +704,7 @@ def missing_notes(shares: Mapping[str, float]) -> list[str]:
     empty = [f"{name!r} ({100 * share:.0f} %)" for name, share in shares.items() if MOSTLY_MISSING <= share < 1]
     if not empty:
         return []
-    more = f" and {len(empty) - MOST_NAMED} more" if len(empty) > MOST_NAMED else ""
-    return [f"Mostly missing: {', '.join(empty[:MOST_NAMED])}{more}; their results rest on few rows."]
+    return [f"Mostly missing: {listed(empty, MOST_NAMED)}; their results rest on few rows."]
 
 
 def name_list(names: Iterable[str]) -> str:
@@ -723,8 +718,7 @@ def name_list(names: Iterable[str]) -> str:
     quoted = [repr(name) for name in names]
     if len(quoted) == 1:
         return f"Column {quoted[0]} is"
-    more = f" and {len(quoted) - MOST_NAMED} more" if len(quoted) > MOST_NAMED else ""
-    return f"Columns {', '.join(quoted[:MOST_NAMED])}{more} are"
+    return f"Columns {listed(quoted, MOST_NAMED)} are"
 
 
 # --------------------------------------------------------------------------------------------------- schema

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from fewer.criteria import KNN
 from fewer.errors import InputError
-from fewer.evaluate._row_views import plane
+from fewer.evaluate._evidence import plane
 from fewer.evaluate.distributions import distribution, predictions, shown_classes
 from fewer.io import to_problem
 from fewer.plots._rankings import readable_on

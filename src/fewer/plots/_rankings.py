@@ -551,6 +551,7 @@ class RelevanceMatrixDisplay(Display):
         draw_matrix(ax, self.matrix, self.names, (-most, most), DIVERGING, "entry of Λ")
 
 
+@dataclass
 class ProjectionDisplay(Display):
     """Rows and prototypes on the two leading directions of a learned metric.
 
@@ -582,17 +583,11 @@ class ProjectionDisplay(Display):
     (150, 2)
     """
 
-    def __init__(
-        self,
-        points: FloatArray,
-        y: IntArray,
-        prototypes: FloatArray,
-        prototype_labels: IntArray,
-        classes: Sequence[Any],
-    ) -> None:
-        self.points, self.y = points, y
-        self.prototypes, self.prototype_labels = prototypes, prototype_labels
-        self.classes = tuple(classes)
+    points: FloatArray
+    y: IntArray
+    prototypes: FloatArray
+    prototype_labels: IntArray
+    classes: Sequence[Any]
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any, *, ax: Axes | None = None) -> ProjectionDisplay:

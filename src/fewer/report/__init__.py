@@ -1,7 +1,11 @@
 """The answer in one page: a self-contained HTML file to open, mail and print."""
 
-from fewer.report._alternatives import alternatives_report, write_alternatives_report
-from fewer.report._comparison import comparison_report, write_comparison_report
+from fewer.report._comparison import (
+    alternatives_report,
+    comparison_report,
+    write_alternatives_report,
+    write_comparison_report,
+)
 from fewer.report._parcel import parcel_report, write_parcel_report
 from fewer.report._selection import selection_report, slider_stops, worries, write_selection_report
 

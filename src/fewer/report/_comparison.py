@@ -1,13 +1,20 @@
-"""The page of a comparison."""
+"""The page of a comparison, and that of all good subsets: tick what must be in, and the best that remains appears."""
 
 from __future__ import annotations
 
+import base64
+import zlib
+from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
-from fewer.evaluate import Comparison
+import numpy as np
+
+from fewer.evaluate import Alternatives, Comparison
 from fewer.evaluate._verdict import name_of
-from fewer.report._page import render, write_page
+from fewer.report._page import NEEDS_MATPLOTLIB, as_svg, in_script, render, write_page
 from fewer.report._pictures import interval_picture
 from fewer.text import metric_text, score_text
 
@@ -88,3 +95,119 @@ def _picture(estimator: str, rows: list[Any], scoring: str) -> dict[str, Any]:
     measured = f"held-out {metric_text(scoring)}"
     svg = interval_picture(drawn, f"{measured}, 95 % interval", f"H{measured[1:]} for {estimator}. {text}")
     return {"title": estimator, "text": text, "svg": svg}
+
+
+def alternatives_report(found: Alternatives) -> str:
+    """Write the page of all good subsets.
+
+    Parameters
+    ----------
+    found : Alternatives
+        What `fewer.alternatives` returned.
+
+    Returns
+    -------
+    str
+        One HTML page that needs nothing else.
+
+    Examples
+    --------
+    >>> from fewer.criteria import KNN
+    >>> from fewer.evaluate import good_subsets
+    >>> from fewer.problem import Problem
+    >>> rows = Problem.from_arrays([[0.0, 0.0], [0.1, 0.1], [1.0, 1.0], [1.1, 1.1]] * 3, ["no", "no", "yes", "yes"] * 3)
+    >>> "</html>" in alternatives_report(good_subsets(KNN(), rows))
+    True
+    """
+    return render("alternatives.html", found=found, good_pictures=_pictures(found), **good_rows(found.packed()))
+
+
+def _pictures(found: Any) -> list[dict[str, Any]]:
+    """Draw good subsets: scores against sizes and prices, and which features they have; or say what that needs."""
+    if find_spec("matplotlib") is None:
+        return [NEEDS_MATPLOTLIB]
+    import matplotlib.pyplot as plt
+
+    from fewer.plots import AlternativesDisplay
+
+    kinds = {"sizes": "Score against the number of features of the good subsets.",
+             "prices": "Score against what the features of a good subset cost together.",
+             "matrix": "Good subsets, one a column, those alike side by side; dark: has the feature."}  # fmt: skip
+    pictures = []
+    for kind, text in kinds.items():
+        if kind != "prices" or found.costs is not None:
+            drawn = AlternativesDisplay(found, kind=kind).plot()
+            pictures.append({"svg": as_svg(drawn.figure_, text), "text": text})
+            plt.close(drawn.figure_)
+    return pictures
+
+
+def packed_pictures(good: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Draw the good subsets that a selection keeps.
+
+    Parameters
+    ----------
+    good : dict
+        What `Alternatives.packed` returned.
+
+    Returns
+    -------
+    list of dict
+        `svg` and `text`.
+    """
+    bits = np.unpackbits(np.frombuffer(zlib.decompress(base64.b64decode(good["bits"])), dtype=np.uint8))
+    masks = np.zeros((good["n"], len(good["names"])), dtype=bool)
+    masks[:, good["features"]] = bits[: good["n"] * len(good["features"])].reshape(good["n"], -1)
+    scores = np.repeat([score for score, _ in good["groups"]], [count for _, count in good["groups"]])
+    kept = {"names": good["names"], "costs": good["costs"], "counts": np.array(good["counts"])}
+    return _pictures(SimpleNamespace(masks=masks, scores=scores, **kept))
+
+
+def good_rows(good: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the table of good subsets shows, and what its script reads.
+
+    Parameters
+    ----------
+    good : dict
+        What `Alternatives.packed` returned.
+
+    Returns
+    -------
+    dict
+        `rows`, one for each feature, and `good`, JSON.
+    """
+    rows = []
+    for name, count in zip(good["names"], good["counts"], strict=True):
+        kind = "in all" if count == good["n_good"] else "in none" if count == 0 else "in some"
+        rows.append(
+            {"name": name, "share": count / good["n_good"], "kind": kind, "partners": good["partners"].get(name)}
+        )
+    return {"good_rows": rows, "good": in_script(dict(good))}
+
+
+def write_alternatives_report(path: Path | str, found: Alternatives) -> Path:
+    """Write the page of all good subsets to a file.
+
+    Parameters
+    ----------
+    path : path
+        The page.
+    found : Alternatives
+        What `fewer.alternatives` returned.
+
+    Returns
+    -------
+    Path
+        The page.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from fewer.criteria import KNN
+    >>> from fewer.evaluate import good_subsets
+    >>> from fewer.problem import Problem
+    >>> rows = Problem.from_arrays([[0.0, 0.0], [0.1, 0.1], [1.0, 1.0], [1.1, 1.1]] * 3, ["no", "no", "yes", "yes"] * 3)
+    >>> write_alternatives_report(Path(tempfile.mkdtemp()) / "good.html", good_subsets(KNN(), rows)).name
+    'good.html'
+    """
+    return write_page(path, alternatives_report(found))

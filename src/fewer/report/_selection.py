@@ -14,7 +14,7 @@ from fewer.evaluate.grading import is_share
 from fewer.plots import AnswersDisplay, DendrogramDisplay, SearchCurveDisplay
 from fewer.plots._sizes import short
 from fewer.plots._style import COLORS, new_figure, style
-from fewer.report._alternatives import good_rows, packed_pictures
+from fewer.report._comparison import good_rows, packed_pictures
 from fewer.report._page import NEEDS_MATPLOTLIB, as_svg, cut, in_script, judge_as_text, render, write_page
 from fewer.report._pictures import (
     calibration_picture,
@@ -30,7 +30,7 @@ from fewer.report._pictures import (
     truth_picture,
 )
 from fewer.run.selection import Selection
-from fewer.text import in_folds, metric_text, score_text, signed
+from fewer.text import in_folds, listed, metric_text, score_text, signed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -379,9 +379,8 @@ def _rare(selection: Selection) -> list[str]:
     small = {label: n for label, n in selection.data.get("classes", {}).items() if n < RARE}
     if not small:
         return []
-    told = ", ".join(f"{cut(label, 40)} ({n})" for label, n in list(small.items())[:6])
-    more = f" and {len(small) - 6} more" if len(small) > 6 else ""
-    return [f"Classes with fewer than {RARE} rows: {told}{more}. Scores for them are unreliable."]
+    told = listed([f"{cut(label, 40)} ({n})" for label, n in small.items()], 6)
+    return [f"Classes with fewer than {RARE} rows: {told}. Scores for them are unreliable."]
 
 
 def _seldom(selection: Selection) -> list[str]:
@@ -390,7 +389,7 @@ def _seldom(selection: Selection) -> list[str]:
     names = [name for name in selection.names if selection.frequency.get(name, 0.0) < SELDOM]
     if not names:
         return []
-    told = ", ".join(cut(name, 60) for name in names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
+    told = listed([cut(name, 60) for name in names], 8)
     one = len(names) == 1
     return [
         f"{told} {'was' if one else 'were'} selected in fewer than half of the folds: other features do about as well "

@@ -314,6 +314,23 @@ def _fitted(estimator: Any, rows: Problem, features: IntArray) -> EstimatorRule:
 
 
 @dataclass(frozen=True, eq=False)
+class FittedModel(LearnedRule):
+    """A classifier that somebody fitted, on rows as they are."""
+
+    model: Any
+    positive: int
+
+    def scores(self, X: Any) -> FloatArray:
+        """Return its decision function, or else its probability of the positive class, or else its decisions."""
+        if hasattr(self.model, "decision_function"):
+            found = np.asarray(self.model.decision_function(X), dtype=np.float64)
+            return found if self.positive == 1 else -found
+        if hasattr(self.model, "predict_proba"):
+            return np.asarray(self.model.predict_proba(X), dtype=np.float64)[:, self.positive]
+        return np.asarray(np.asarray(self.model.predict(X)) == self.model.classes_[self.positive], dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
 class EstimatorRule(LearnedRule):
     """A fitted scikit-learn classifier of classes 0 and 1."""
 
@@ -322,12 +339,7 @@ class EstimatorRule(LearnedRule):
 
     def scores(self, X: FloatArray) -> FloatArray:
         """Return its decision function, or else its probability of class 1, or else its class."""
-        cells = X[:, self.features]
-        if hasattr(self.model, "decision_function"):
-            return np.asarray(self.model.decision_function(cells), dtype=np.float64)
-        if hasattr(self.model, "predict_proba"):
-            return np.asarray(self.model.predict_proba(cells)[:, 1], dtype=np.float64)
-        return np.asarray(self.model.predict(cells), dtype=np.float64)
+        return FittedModel(self.model, 1).scores(X[:, self.features])
 
 
 @dataclass(frozen=True)

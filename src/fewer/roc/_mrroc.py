@@ -19,7 +19,7 @@ from fewer.io import is_frame
 from fewer.problem import BoolArray, FloatArray, InputError
 from fewer.roc._curve import ChordPoint, RocHull, positives
 from fewer.roc._growth import curve_front, joined, with_edges
-from fewer.roc._learners import NOBODY, ConstantRule, Front, LearnedRule, named_models
+from fewer.roc._learners import NOBODY, ConstantRule, FittedModel, Front, LearnedRule, named_models
 from fewer.roc._operating_point import Guarantee, OperatingPoint, RowReader, Vertex, VertexClassifier
 from fewer.roc._rates import (
     DISTINCT,
@@ -385,23 +385,6 @@ def digests_of(reader: RowReader, vertices: Sequence[Vertex], rows: Any) -> Dige
         if vertex.features not in known:
             known[vertex.features] = reader.digests(rows, vertex.features)
     return np.array([known[vertex.features] for vertex in vertices])
-
-
-@dataclass(frozen=True, eq=False)
-class FittedModel(LearnedRule):
-    """A classifier that somebody fitted, on rows as they are."""
-
-    model: Any
-    positive: int
-
-    def scores(self, X: Any) -> FloatArray:
-        """Return its decision function, or else its probability of the positive class, or else its decisions."""
-        if hasattr(self.model, "decision_function"):
-            found = np.asarray(self.model.decision_function(X), dtype=np.float64)
-            return found if self.positive == 1 else -found
-        if hasattr(self.model, "predict_proba"):
-            return np.asarray(self.model.predict_proba(X), dtype=np.float64)[:, self.positive]
-        return np.asarray(np.asarray(self.model.predict(X)) == self.model.classes_[self.positive], dtype=np.float64)
 
 
 def mrroc(

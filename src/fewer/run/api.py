@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import fields, replace
 from numbers import Integral
 from pathlib import Path
@@ -255,12 +256,8 @@ def _select(
     followers = Followers() if progress is None else Followers(progress.on_step, progress.on_fold)
     if folder is None:
         return run_plan(plan, problem, followers=followers)
-    resume = (Path(folder) / RUN).exists()
-    kept = open_folder(folder, plan, problem, resume=resume)
-    try:
+    with closing(open_folder(folder, plan, problem, resume=(Path(folder) / RUN).exists())) as kept:
         return run_plan(plan, problem, followers=followers, folder=kept)
-    finally:
-        kept.close()
 
 
 def _for_several_targets(problem: Problem, request: Request) -> tuple[Problem, Request]:

@@ -46,7 +46,7 @@ from fewer.run.selection import (
     rows_to_tell,
 )
 from fewer.selectors.auto._standins import with_stand_ins
-from fewer.text import Note
+from fewer.text import Note, listed
 from fewer.validate import nogueira
 
 PUBLIC = ("fewer.criteria", "fewer.search", "fewer.control", "fewer.rankers", "fewer.models")
@@ -548,13 +548,8 @@ def _drifting(problem: Problem, order: IntArray) -> list[Note]:
     changed = [one for one in compared if one.changed and (many if one.p_value is None else one.p_value <= sure)]
     if not changed:
         return []
-    named = ", ".join(f"{column.name} ({column.psi:.2f})" for column in changed[:5])
-    more = f" and {len(changed) - 5} more" if len(changed) > 5 else ""
-    return [
-        Note(
-            f"Values differ between the earlier and later half of the rows (stability index of 0.2 on): {named}{more}."
-        )
-    ]
+    named = listed([f"{column.name} ({column.psi:.2f})" for column in changed], 5)
+    return [Note(f"Values differ between the earlier and later half of the rows (stability index of 0.2 on): {named}.")]
 
 
 def _costs(given: Any, order: IntArray, problem: Problem) -> dict[str, float]:

@@ -31,7 +31,6 @@ from fewer.estimators import Jobs
 from fewer.kernels.device import tell
 from fewer.problem import BoolArray, InputError, IntArray, Problem, Task
 from fewer.rankers import Fisher, Importance
-from fewer.rankers._notes import notes_on
 from fewer.selectors._base import ONE_SIZE, ColumnGroups, Columns, Device, Selector, lay_out_space
 from fewer.selectors.auto._paths import columns_of
 from fewer.validate import split_rows, stratified_sample
@@ -151,7 +150,10 @@ class RankSelector(Selector):
         self.scores_, self.extra_ = ranking.scores, ranking.extra
         places = np.empty(problem.n_features, dtype=np.int64)
         places[ranking.order] = np.arange(1, problem.n_features + 1)
-        self.notes_ = notes_on(ranker, problem)
+        self.notes_ = list(problem.notes)
+        if problem.groups is not None and ranker.p_values:
+            name = type(ranker).__name__
+            self.notes_.append(f"{name} takes rows as independent; with row groups its p-values are too small.")
         if self.control is None:
             chooses = ranker.chooses and bool(ranking.extra) and self.n_features_to_select == "auto"
             curve = {} if chooses else self._curve(problem, rng)
