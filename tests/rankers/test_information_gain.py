@@ -2,11 +2,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.metrics import mutual_info_score
 from sklearn.preprocessing import KBinsDiscretizer
 
 from fewer.contracts import Resources
+from fewer.io import SparseProblem
 from fewer.models import MDLPDiscretizer
 from fewer.problem import InputError, Problem
 from fewer.rankers import InformationGain
@@ -92,3 +94,23 @@ def test_words_that_are_not_known_are_refused():
         gain(np.ones((4, 1)), [0, 1, 0, 1], "width")
     with pytest.raises(InputError, match="The 'n_bins' parameter of InformationGain must be an int in the range"):
         gain(np.ones((4, 1)), [0, 1, 0, 1], n_bins=0)
+
+
+@pytest.mark.parametrize("binning", ["mdlp", "equal-width", "equal-frequency"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_sparse_table_scores_as_the_dense_one(binning, weighted):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 400)
+    X = np.round(rng.normal(size=(400, 6)) + 2 * (y == 1)[:, None], 1) * (
+        rng.random((400, 6)) < [0.02, 0.1, 0.3, 0.9, 1, 0]
+    )
+    X[5, 2] = X[6, 3] = np.nan
+    X[:, 4] += 50.0  # no zeros at all
+    weights = rng.uniform(0.1, 3.0, 400) if weighted else None
+    dense = Problem.from_arrays(X, y, sample_weight=weights)
+    ranker, rng = InformationGain(binning=binning), np.random.default_rng(0)
+    expected = ranker.rank(dense, rng, Resources())
+    found = ranker.rank(SparseProblem.of(dense, sparse.csc_array(X)), rng, Resources())
+    assert found.scores == pytest.approx(expected.scores, abs=1e-12)
+    assert found.extra["n_bins"].tolist() == expected.extra["n_bins"].tolist()
+    assert expected.scores[3] > 0.01

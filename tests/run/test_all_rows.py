@@ -5,16 +5,17 @@ import re
 import numpy as np
 import polars as pl
 import pytest
+from sklearn.metrics import roc_auc_score
 
 import fewer
 from fewer.contracts import Resources, SearchSpace
 from fewer.io import open_stream
 from fewer.problem import Problem
 from fewer.run import streaming
-from fewer.run.all_rows import AllRows, ProductSums, Terms, eliminated
+from fewer.run.all_rows import AllRows, ProductSums, RankCounts, Terms, eliminated
 from fewer.run.request import Request
 from fewer.run.selection import Selection
-from fewer.statistics import GramSums
+from fewer.statistics import DealtFolds, GramSums
 
 
 def test_units_leave_in_the_order_of_fits_from_scratch():
@@ -115,7 +116,7 @@ def test_threads_give_the_same_sums_of_all_rows(planted):
     for n_jobs in (1, 2):
         sample, _ = streaming._drawn(stream, 1_000, 0, Resources(n_jobs))
         space = SearchSpace.of(stream.n_features)
-        found.append(AllRows.of(stream, sample, space, False, 0, Resources(n_jobs)))
+        found.append(AllRows.of(stream, sample, space, "accuracy", 0, Resources(n_jobs)))
     assert found[0].whole.left == found[1].whole.left
     assert found[0].sums.sums.tobytes() == found[1].sums.sums.tobytes()
     assert int(found[0].sums.rows.sum()) + sample.rows.n_samples == 12_000
@@ -176,3 +177,62 @@ def test_the_sample_grows_until_the_choice_comes_back(monkeypatch, shares, n_row
     _, rows = streaming._race(sample, Request(), "", None)
     assert rows.n_samples == n_rows
     assert budgets == [3.0, 48.0][: len(budgets)]
+
+
+class Said:
+    """A rule whose answers are the columns themselves, one for each subset."""
+
+    def answers(self, rows):
+        return rows.X[:, :, None]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_areas_under_the_roc_curve_and_their_error_are_those_of_all_pairs(weighted):
+    rng = np.random.default_rng(0)
+    y = (rng.random(400) < 0.1).astype(int)
+    X = np.clip(np.round(rng.normal(scale=0.5, size=(400, 2)) + 0.4 * y[:, None], 1), -1.9, 1.9)  # with ties
+    rows = Problem.from_arrays(X, y, sample_weight=rng.uniform(0.5, 2.0, 400) if weighted else None)
+    folds = DealtFolds(2, seed=1)
+    counts = [RankCounts([Said(), Said()], 2, folds) for _ in range(3)]
+    counts[0].add(rows)
+    counts[1].add(rows.take(np.arange(150)))
+    counts[2].add(rows.take(np.arange(150, 400)), 0, 150)
+    counts[1].merge(counts[2])
+    np.testing.assert_allclose(counts[0].weights, counts[1].weights, atol=1e-12)
+    outer = folds.judges(folds.cells(rows, 0, 0))
+    for fold, rule in enumerate(counts[0].graded()):
+        own = rows.take(np.flatnonzero(outer == fold))
+        grades, w = rule.grades(own), own.row_weights
+        for subset in range(2):
+            area = roc_auc_score(own.y, own.X[:, subset], sample_weight=w)
+            assert np.average(grades[:, subset], weights=w) == pytest.approx(area, abs=1e-12)
+            variance = 0.0
+            for code in (0, 1):
+                mine, others = own.y == code, own.y != code
+                ahead = own.X[mine, subset][:, None] - own.X[others, subset]
+                places = np.where(ahead * (2 * code - 1) > 0, 1.0, np.where(ahead == 0, 0.5, 0.0)) @ w[others]
+                share = w[mine] / w[mine].sum()
+                variance += (share**2 * (places / w[others].sum() - area) ** 2).sum()
+            share = w / w.sum()
+            assert (share**2 * (grades[:, subset] - area) ** 2).sum() == pytest.approx(variance, rel=1e-9)
+
+
+def test_a_rare_class_is_ranked_on_all_rows(tmp_path, monkeypatch):
+    monkeypatch.setattr(streaming, "ROUNDS", (500,))
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30_000, 3))
+    label = rng.random(30_000) < 1 / (1 + np.exp(4.0 - X[:, 0] - 0.7 * X[:, 1]))
+    table = pl.DataFrame(X, schema=["x0", "x1", "x2"]).with_columns(label=pl.Series(label))
+    table.write_parquet(tmp_path / "rare.parquet", row_group_size=5_000)
+    monkeypatch.setattr(streaming, "FEWEST_LEFT", 300)
+    found = fewer.select(str(tmp_path), "label", random_state=0, cv=2)
+    assert found.score_name == "roc_auc"
+    assert set(found.features) == {"x0", "x1"}
+    assert "rows chose and scored the features" in found.warnings[-1]
+    assert found.score_heldout == pytest.approx(roc_auc_score(label, X[:, 0] + 0.7 * X[:, 1]), abs=0.01)
+    assert found.heldout["low"] < found.score_heldout < found.heldout["high"] < found.heldout["low"] + 0.05
+    monkeypatch.setattr(streaming, "FEWEST_LEFT", 5_000)
+    stream = open_stream(str(tmp_path), "label")
+    sample, _ = streaming._drawn(stream, 500, 0, Resources())
+    reason = streaming._unasked(stream, sample, found, Request())
+    assert re.fullmatch(r"[\d,]+ rows of class True are left outside it, too few to ask \(below 5,000\)", reason)

@@ -491,7 +491,7 @@ def test_auto_in_time_learns_levels_from_the_first_rows_alone(tmp_path, monkeypa
     pl.DataFrame(columns).write_parquet(tmp_path / "visits.parquet")
     stream = open_stream(str(tmp_path), "label", time="when")
     sample, _ = streaming._drawn(stream, 4_000, 0, Resources())
-    found = AllRows.of(stream, sample, SearchSpace.of(4), False, 0, Resources())
+    found = AllRows.of(stream, sample, SearchSpace.of(4), "accuracy", 0, Resources())
     assert np.ptp(found.whole.terms.tables[3]) < 0.3  # later it is above 0.8
     chosen = streaming.select(stream, random_state=0, resources=Resources())
     assert chosen.features[0] == "x0"

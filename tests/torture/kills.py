@@ -15,7 +15,7 @@ from functools import partial
 from torture.forking import call, finish, read, start, told, write_table
 from torture.outcomes import Outcome
 
-TREE = "cross-validated:estimator=tree,cv=2"
+TREE, LOGISTIC = "cross-validated:estimator=tree,cv=2", "cross-validated:estimator=linear,cv=2"
 STOPPED = ["--control", "early-stopping", "--folds", "0"]
 COMMANDS = {
     "annealing": ["select", "--criterion", "knn", "--search", "annealing:effort=0.2", "--folds", "2"],
@@ -27,6 +27,9 @@ COMMANDS = {
     "parcel": ["select", "-m", "parcel"],
     "chunks": ["select", "--stream", "--criterion", "knn", "--search", "floating", "--folds", "0"],
     "chunks, held out": ["select", "--stream", "--criterion", "knn", "--folds", "2"],
+    "chunks, least squares": ["select", "--stream", "--criterion", "least-squares:cv=2", "--folds", "2"],
+    "chunks, logistic": ["select", "--stream", "--criterion", LOGISTIC, "--folds", "0"],
+    "chunks, auto": ["select", "--stream", "--folds", "2"],
     "compare": ["compare", "-m", "fisher,mrmr", "-e", "tree", "--folds", "4"],
     "reproduce": ["reproduce", "dong-kothari", "--table", "3", "--quick", "--jobs", "1"],
 }

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from sklearn.covariance import ledoit_wolf_shrinkage
 
@@ -14,6 +12,7 @@ from fewer.problem import BoolArray, FloatArray, Problem
 
 LEAST_SPREAD = 1e-6
 """Smallest eigenvalue of a correlation matrix whose knockoffs are made without shrinking it."""
+BLOCK_ROWS = 4096
 
 
 @parameters
@@ -73,11 +72,11 @@ class Knockoffs(RankingControl):
         self._refuse(run)
         problem, space, trace = run.problem, run.space, run.trace
         # Data made with the same seed must not meet its own numbers again as noise: a generator of its own.
-        copies = gaussian_knockoffs(problem, np.random.default_rng([int(run.rng.integers(2**63)), len(problem.X)]))
+        rng = np.random.default_rng([int(run.rng.integers(2**63)), len(problem.X)])
         swapped = np.zeros(problem.n_features, dtype=bool)
         for unit in space.units:
             swapped[unit] = run.rng.random() < 0.5
-        statistic = statistics_of(run, copies, swapped)
+        statistic = statistics_of(run, gaussian_knockoffs(problem, rng), swapped)
         cut = knockoff_cut(statistic, self.fdr)
         trace.extra.update(statistic=run.by_feature(statistic), cut=np.array(cut))
         kept = statistic >= cut
@@ -124,8 +123,10 @@ def statistics_of(run: RankingRun, copies: FloatArray, swapped: BoolArray) -> Fl
     array of shape (n_units,)
     """
     problem = run.problem
-    first, second = np.where(swapped, copies, problem.X), np.where(swapped, problem.X, copies)
-    table = with_columns(replace(problem.as_dense(), X=first), second, np.arange(problem.n_features))
+    table = with_columns(problem, copies, np.arange(problem.n_features))
+    table.X[:, : problem.n_features][:, swapped] = copies[:, swapped]
+    table.X[:, problem.n_features :][:, swapped] = problem.X[:, swapped]
+    del copies  # which are in the table
     scores = run.scores(table, run.rng)
     p = problem.n_features
     one, other = unit_scores(scores[:p], run.space), unit_scores(scores[p:], run.space)
@@ -177,10 +178,12 @@ def gaussian_knockoffs(problem: Problem, rng: np.random.Generator) -> FloatArray
     """
     X, shares = problem.X, problem.row_weights / problem.row_weights.sum()
     varying = ~problem.constant
-    middle = shares @ X
-    spread = np.sqrt(shares @ (X - middle) ** 2)
-    Z = ((X - middle) / np.where(spread > 0, spread, 1.0))[:, varying]
-    covariance = (Z * shares[:, None]).T @ Z
+    middle = (shares @ X)[varying]
+    Z = X[:, varying] - middle
+    spread = np.sqrt(np.einsum("i,ij,ij->j", shares, Z, Z))
+    spread = np.where(spread > 0, spread, 1.0)
+    Z /= spread
+    covariance = _products(Z, Z, shares)
     exact = len(Z) > 2 * Z.shape[1] and np.linalg.eigvalsh(covariance)[0] > LEAST_SPREAD
     if not exact:
         shrinkage = ledoit_wolf_shrinkage(Z) if Z.shape[1] > 1 else 0.0
@@ -189,18 +192,30 @@ def gaussian_knockoffs(problem: Problem, rng: np.random.Generator) -> FloatArray
     solved = np.linalg.solve(covariance, np.diag(apart))
     conditional = 2.0 * np.diag(apart) - np.diag(apart) @ solved
     values, vectors = np.linalg.eigh((conditional + conditional.T) / 2.0)
-    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    root = (vectors * np.sqrt(np.maximum(values, 0.0))).T
     noise = rng.standard_normal(Z.shape)
     if exact:
         # Without a mean, without a share of any column, of unit covariance: then the covariances of columns and
         # knockoffs in these rows are those that the theory asks for, to the last digit and not on average.
         noise -= shares @ noise
-        noise -= Z @ np.linalg.solve(covariance, (Z * shares[:, None]).T @ noise)
-        noise = noise @ np.linalg.inv(np.linalg.cholesky((noise * shares[:, None]).T @ noise)).T
-    drawn = Z - Z @ solved + noise @ root.T
+        share = np.linalg.solve(covariance, _products(Z, noise, shares))
+        for rows in _blocks(len(Z)):
+            noise[rows] -= Z[rows] @ share
+        root = np.linalg.inv(np.linalg.cholesky(_products(noise, noise, shares))).T @ root
     copies = X.copy()
-    copies[:, varying] = middle[varying] + spread[varying] * drawn
+    for rows in _blocks(len(Z)):
+        copies[rows, varying] = middle + spread * (Z[rows] - Z[rows] @ solved + noise[rows] @ root)
     return copies
+
+
+def _blocks(n_rows: int) -> list[slice]:
+    """Cut rows into pieces whose products take little memory."""
+    return [slice(low, low + BLOCK_ROWS) for low in range(0, n_rows, BLOCK_ROWS)]
+
+
+def _products(one: FloatArray, other: FloatArray, shares: FloatArray) -> FloatArray:
+    """Return oneᵀ diag(shares) other, without a table of their size beside them."""
+    return np.asarray(sum((one[rows] * shares[rows, None]).T @ other[rows] for rows in _blocks(len(one))))
 
 
 def entropy_distances(covariance: FloatArray, n_sweeps: int = 50) -> FloatArray:

@@ -128,7 +128,7 @@ def bin_numbers(values: FloatArray, cuts: FloatArray) -> IntArray:
     return numbers.astype(np.int64)
 
 
-def mdlp_cuts(values: FloatArray, codes: NDArray[Any], weights: FloatArray | None = None) -> FloatArray:
+def mdlp_cuts(values: FloatArray, codes: NDArray[Any], weights: NDArray[Any] | None = None) -> FloatArray:
     """Return the ascending cut points of one feature for class codes 0, 1, …; missing values are left out.
 
     A row counts as `weights` copies of it.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -383,12 +383,10 @@ class InformationGain(Ranker):
 
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
         scores, bins = np.zeros(problem.n_features), np.zeros(problem.n_features, dtype=np.int64)
+        n_rows, total = np.bincount(problem.y), np.bincount(problem.y, problem.row_weights).astype(np.float64)
         for feature, nominal in enumerate(problem.nominal):
-            cells = problem.column(feature)
-            present = ~np.isnan(cells)
-            column, classes = cells[present], problem.y[present]
-            codes = column.astype(np.int64) if nominal else bin_numbers(column, self._cuts(column, classes))
-            weights = None if problem.sample_weight is None else problem.sample_weight[present]
+            column, classes, copies, weights = self._present(problem, feature, n_rows, total)
+            codes = column.astype(np.int64) if nominal else bin_numbers(column, self._cuts(column, classes, copies))
             scores[feature] = self.of_counts(joint_counts(codes, classes, weights))
             bins[feature] = len(np.unique(codes))
         return Ranking.by_score(scores, n_bins=bins)
@@ -408,11 +406,36 @@ class InformationGain(Ranker):
         """
         return information(counts) / np.log(2.0)
 
-    def _cuts(self, column: FloatArray, classes: IntArray) -> FloatArray:
+    def _present(
+        self, problem: Problem, feature: int, n_rows: IntArray, total: FloatArray
+    ) -> tuple[FloatArray, IntArray, IntArray | None, FloatArray | None]:
+        """Return the cells of a column that are not missing, their classes, for how many rows each stands, weights.
+
+        Zeros that a sparse table does not store are one cell for each class, of which there are `n_rows` rows.
+        """
+        if problem.sparse is None or self.binning == "equal-frequency":
+            cells = problem.column(feature)
+            present = ~np.isnan(cells)
+            weights = None if problem.sample_weight is None else problem.sample_weight[present]
+            return cells[present], problem.y[present], None, weights
+        table, mass = cast(Any, problem).by_column, problem.row_weights
+        stored = slice(*table.indptr[feature : feature + 2])
+        rows, cells = table.indices[stored], table.data[stored]
+        counts = n_rows - np.bincount(problem.y[rows], minlength=len(n_rows))
+        zeros = np.flatnonzero(counts)
+        rest = (total - np.bincount(problem.y[rows], mass[rows], minlength=len(n_rows)))[zeros]
+        present = ~np.isnan(cells)
+        rows = rows[present]
+        column = np.concatenate([cells[present], np.zeros(len(zeros))])
+        classes = np.concatenate([problem.y[rows], zeros])
+        copies = np.concatenate([np.ones(len(rows), dtype=np.int64), counts[zeros]])
+        return column, classes, copies, np.concatenate([mass[rows], rest])
+
+    def _cuts(self, column: FloatArray, classes: IntArray, copies: IntArray | None) -> FloatArray:
         if len(column) == 0:
             return np.empty(0)
         if self.binning == "mdlp":
-            return mdlp_cuts(column, classes)
+            return mdlp_cuts(column, classes, copies)
         if self.binning == "equal-width":
             return np.unique(np.linspace(column.min(), column.max(), self.n_bins + 1)[1:-1])
         return np.unique(np.quantile(column, np.arange(1, self.n_bins) / self.n_bins))

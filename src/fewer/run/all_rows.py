@@ -27,6 +27,7 @@ from fewer.statistics.encoding import drawn_means
 from fewer.validate import ConfidenceInterval, fold_interval
 
 N_FOLDS = 5
+EVEN = ("balanced_accuracy", "roc_auc")
 CLIPPED = 4.0
 """Spreads from the middle beyond which an input is cut off, so that no single cell decides on a product."""
 MOST_PRODUCTS, SURE = 40, 5.0
@@ -39,6 +40,8 @@ BLOCK_ROWS = 8192
 """Rows whose inputs are there at a time: they fit into the cache, and beside the table into little memory."""
 LARGEST = 40
 """Sizes that are scored, beside all features."""
+RANK_BINS = 8192
+"""Bins of answers from -2 to 2, within which rows tie where they are ranked."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -421,13 +424,92 @@ class LinearRule(FoldRule):
         fits = np.stack([scorer.coefficients(mask) for mask in masks], axis=1)
         return cls(gram.outline(), fits, scorer.system.y_mean, spread)
 
-    def grades(self, rows: Problem) -> FloatArray:
+    def answers(self, rows: Problem) -> FloatArray:
+        """Return what each subset's fit says of each row: (n_rows, n_subsets, n_targets)."""
         n_base, n_subsets, n_targets = self.coefficients.shape
-        answers = (self.gram.base(rows) @ self.coefficients.reshape(n_base, -1)).reshape(-1, n_subsets, n_targets)
+        return (self.gram.base(rows) @ self.coefficients.reshape(n_base, -1)).reshape(-1, n_subsets, n_targets)
+
+    def grades(self, rows: Problem) -> FloatArray:
+        answers, n_targets = self.answers(rows), self.coefficients.shape[2]
         if rows.task == "regression":
             return np.asarray(1.0 - (rows.y[:, None] - self.y_mean - answers[:, :, 0]) ** 2 / self.spread)
         found = answers.argmax(axis=2) if n_targets > 1 else answers[:, :, 0] > 0.0
         return (found == rows.y[:, None]).astype(np.float64)
+
+
+class RankCounts(Statistics):
+    """The weight of the held-out rows of two classes along what each subset's fit says of them, in narrow bins.
+
+    Parameters
+    ----------
+    rules : sequence of LinearRule
+        One for each fold that is held out.
+    n_subsets : int
+        How many subsets they fit.
+    folds : DealtFolds
+        Who is held out.
+
+    Attributes
+    ----------
+    weights : array of shape (n_folds, n_subsets, 2, RANK_BINS)
+    """
+
+    def __init__(self, rules: Sequence[LinearRule], n_subsets: int, folds: DealtFolds) -> None:
+        self._rules, self._folds = rules, folds
+        self.weights = np.zeros((len(rules), n_subsets, 2, RANK_BINS))
+
+    def add(self, chunk: Problem, part: int = 0, start: int = 0) -> None:
+        """Add rows."""
+        outer = self._folds.judges(self._folds.cells(chunk, part, start))
+        for own, (fold, rule) in zip(self.weights, enumerate(self._rules), strict=True):
+            rows = chunk.take(np.flatnonzero(outer == fold))
+            places = (2 * np.arange(len(own)) + rows.y[:, None]) * RANK_BINS + rank_bins(rule, rows)
+            found = np.bincount(places.ravel(), np.repeat(rows.row_weights, len(own)), minlength=own.size)
+            own += found.reshape(own.shape)
+
+    def merge(self, other: RankCounts) -> None:
+        """Add what another one has summed over other rows."""
+        self.weights += other.weights
+
+    def graded(self) -> list[RankRule]:
+        """Return rules whose mean grade is the area under the ROC curve."""
+        return [RankRule.of(rule, own) for rule, own in zip(self._rules, self.weights, strict=True)]
+
+
+def rank_bins(rule: LinearRule, rows: Problem) -> IntArray:
+    """Return the bin of each row's answer by each subset: answers lie about -1 and 1, those beyond 2 share a bin."""
+    answers = rule.answers(rows)[:, :, 0]
+    return np.clip((answers + 2.0) * (RANK_BINS / 4.0), 0, RANK_BINS - 1).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class RankRule(FoldRule):
+    """Grades rows such that their mean is the area under the ROC curve, and their spread gives its error.
+
+    A row's place V is the share of the other class that it is ranked rightly against, ties by half. The area A is the
+    mean of V over either class; A + (V − A) W / W_c, with W_c the weight of the row's class, has the variance of
+    DeLong, DeLong and Clarke-Pearson (1988).
+    """
+
+    rule: LinearRule
+    places: FloatArray  # (n_subsets, 2, RANK_BINS)
+    areas: FloatArray
+    factors: FloatArray
+
+    @classmethod
+    def of(cls, rule: LinearRule, weights: FloatArray) -> RankRule:
+        """Read places off the weights (n_subsets, 2, RANK_BINS) of the fold."""
+        mass = weights[0].sum(axis=1)
+        if not mass.all():  # one class alone ranks nothing
+            return cls(rule, np.full_like(weights, 0.5), np.full(len(weights), 0.5), np.ones(2))
+        middle = (np.cumsum(weights, axis=2) - 0.5 * weights) / mass[:, None]
+        places = np.stack([1.0 - middle[:, 1], middle[:, 0]], axis=1)
+        areas = np.einsum("mb,mb->m", weights[:, 1], places[:, 1]) / mass[1]
+        return cls(rule, places, areas, mass.sum() / mass)
+
+    def grades(self, rows: Problem) -> FloatArray:
+        places = self.places[np.arange(len(self.areas)), rows.y[:, None], rank_bins(self.rule, rows)]
+        return np.asarray(self.areas + (places - self.areas) * self.factors[rows.y][:, None])
 
 
 class HeldoutSums(Statistics):
@@ -632,9 +714,9 @@ class AllRows:
 
     @classmethod
     def of(
-        cls, stream: Stream, sample: RowSample, space: SearchSpace, balanced: bool, seed: int, resources: Resources
+        cls, stream: Stream, sample: RowSample, space: SearchSpace, scoring: str, seed: int, resources: Resources
     ) -> AllRows:
-        """Pass over the table three times.
+        """Pass over the table three times, four for areas under the ROC curve.
 
         Parameters
         ----------
@@ -644,8 +726,8 @@ class AllRows:
             Rows that define the inputs, and are not used again.
         space : SearchSpace
             What may be chosen.
-        balanced : bool
-            Classes count the same, whatever their size.
+        scoring : {"accuracy", "balanced_accuracy", "roc_auc", "r2"}
+            By the second and third, classes count the same, whatever their size.
         seed : int
             Deals rows out to folds.
         resources : Resources
@@ -662,7 +744,7 @@ class AllRows:
             rows = rows.take(deal.judges(deal.cells(rows, 0, 0)) < 0)
         terms = Terms.of(rows, np.concatenate([np.flatnonzero(space.base), *space.units]))
         counts = stream.class_counts
-        shares = counts.sum() / (len(counts) * np.maximum(counts, 1.0)) if balanced else None
+        shares = counts.sum() / (len(counts) * np.maximum(counts, 1.0)) if scoring in EVEN else None
         others = OtherRows(stream, light, terms, shares, early)
         like = others.weighted(terms.problem(rows))
         root = np.sqrt(like.row_weights)[:, None]
@@ -679,7 +761,10 @@ class AllRows:
         sizes = [*range(0 if space.base.any() else 1, min(n_units, LARGEST)), n_units]
         products = whole.scorer.system.parts.sum(axis=0)
         spread = float(products[-1, -1] / products[0, 0]) or 1.0
-        rules = [LinearRule.of(gram, one.scorer, [one.mask(size) for size in sizes], spread) for one in folds]
+        fits = [LinearRule.of(gram, one.scorer, [one.mask(size) for size in sizes], spread) for one in folds]
+        rules: Sequence[FoldRule] = fits
+        if scoring == "roc_auc":
+            rules = collect(others, partial(RankCounts, fits, len(sizes), deal), resources).graded()
         sums = collect(others, partial(HeldoutSums, rules, len(sizes), deal, group_cells(stream)), resources)
         named = [(int(terms.owner[i]), int(terms.owner[j])) for i, j in pairs.tolist()]
         return cls(whole, folds, sizes, sums, named, rows.task == "classification")

@@ -28,7 +28,7 @@ from fewer.models.rann import one_blas_thread
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 from fewer.rankers import FTest
 from fewer.rankers._streamed import rank_stream
-from fewer.run.all_rows import AllRows, FoldRule, HeldoutSums, LinearRule, group_cells
+from fewer.run.all_rows import EVEN, AllRows, FoldRule, HeldoutSums, LinearRule, group_cells
 from fewer.run.folder import RESULT, RUN, RunFolder
 from fewer.run.planning import AUTO_ROWS, Plan, make_plan, prepare_rows, thin
 from fewer.run.request import Request
@@ -49,7 +49,8 @@ ROUNDS, MOST_COMPARED = (5_000, 20_000), 80_000
 """Rows on which `auto` compares models, until the choice is stable; with a budget, as many as it allows."""
 UNSCREENED = 200
 """Columns about which all rows are asked; of more, those that explain most alone."""
-SUMMED = {"accuracy", "balanced_accuracy", "r2"}
+SUMMED = {"accuracy", "balanced_accuracy", "roc_auc", "r2"}
+"""Scores that all rows can be asked for."""
 FEWEST_LEFT = 1_000
 """Rows of each class outside the sample from which on they are asked."""
 ONE_IN, FEWEST_GROUPS = 5, 50
@@ -414,13 +415,16 @@ def _unasked(stream: Stream, sample: RowSample, raced: Selection, asked: Request
     if asked.estimator is not None:
         return "the model that you named needs rows in memory"
     if Metric.of(sample.rows, asked.scoring).scoring not in SUMMED:
-        return f"{raced.score_name} is no sum over rows, so the others were not asked"
+        return f"{raced.score_name} is not computed over all rows, so the others were not asked"
     if stream.groups is not None and stream.time is not None:
         return "rows of groups in time are compared in memory alone"
     if stream.groups is not None and sample.reserve is None:
         return f"the {stream.n_groups} groups are too few to keep some for the others"
-    if (stream.class_counts - sample.quota).min() < FEWEST_LEFT:
-        return "too few others are left to ask"
+    left = stream.class_counts - sample.quota
+    if left.min() < FEWEST_LEFT:
+        classes = stream.like.classes
+        rows = f"rows of class {classes[int(left.argmin())]!r}" if classes else "rows"
+        return f"{max(int(left.min()), 0):,} {rows} are left outside it, too few to ask (below {FEWEST_LEFT:,})"
     return ""
 
 
@@ -432,8 +436,7 @@ def _ask_all(stream: Stream, sample: RowSample, asked: Request, resources: Resou
         ranked = rank_stream(FTest(), stream, np.random.default_rng(asked.seed), resources).order[:UNSCREENED]
         units = tuple(unit for unit in space.units if np.isin(unit, ranked).any())
         space = replace(space, units=units, max_units=min(space.max_units, len(units)), prices=np.zeros(len(units)))
-    balanced = Metric.of(like, asked.scoring).scoring == "balanced_accuracy"
-    return AllRows.of(stream, sample, space, balanced, asked.seed, resources)
+    return AllRows.of(stream, sample, space, Metric.of(like, asked.scoring).scoring, asked.seed, resources)
 
 
 @dataclass(frozen=True, eq=False)
@@ -491,7 +494,7 @@ class _Whole:
         counts = self.stream.class_counts
         if self.rows.task == "regression":
             return 0.0
-        return float(1.0 / len(counts) if self.raced.score_name == "balanced_accuracy" else counts.max() / counts.sum())
+        return float(1.0 / len(counts) if self.raced.score_name in EVEN else counts.max() / counts.sum())
 
     def _products(self) -> str:
         names = self.rows.names
@@ -567,9 +570,15 @@ class _Whole:
             "chosen": {prefer: int(mask.sum()) for prefer, mask in choices.items()},
             "all": len(scores) - 1,
             "score_name": self.raced.score_name,
-            "loss_name": "share of wrong rows" if found.is_share else "1 − R²",
+            "loss_name": self._loss_name,
             "in_points": found.is_share,
         }
+
+    @property
+    def _loss_name(self) -> str:
+        if not self.found.is_share:
+            return "1 − R²"
+        return "pairs in the wrong order" if self.raced.score_name == "roc_auc" else "share of wrong rows"
 
     def _reason(self, answer: Answer, model: str) -> str:
         scores, sizes = answer.curve["score"], answer.curve["size"]
