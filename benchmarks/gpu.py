@@ -25,7 +25,6 @@ from sklearn.model_selection import RepeatedStratifiedKFold
 from fewer.contracts import Objective, Resources, SearchSpace
 from fewer.criteria import KNN, Classifiability, GammaTest
 from fewer.evaluate import good_subsets
-from fewer.kernels import neighbors as kernels
 from fewer.problem import Problem
 from fewer.rankers import MultiSURF, ReliefF
 from fewer.search import Exhaustive, Floating
@@ -238,7 +237,7 @@ def sampled(scorer, masks, n_sampled, n_jobs):
     def judge(job):
         gains = np.zeros(1)
         m, r = job
-        kernels.score_listed(rows[r : r + 1], masks[m], scorer._exact, scorer._rules, gains)
+        scorer.judge_rows(rows[r : r + 1], masks[m], gains)
         return gains[0] > 0
 
     jobs = [(m, r) for m in range(len(masks)) for r in range(n_sampled)]

@@ -1,9 +1,17 @@
+import ast
+import importlib
+import pkgutil
 import subprocess
 import sys
+from pathlib import Path
 
 from numba import njit
 
-from fewer.kernels.compiling import inner
+import fewer.kernels
+from fewer.kernels.compiling import Inner, inner
+
+SOURCE = Path(fewer.__file__).parent
+KERNELS = [f"fewer.kernels.{module.name}" for module in pkgutil.iter_modules(fewer.kernels.__path__)]
 
 
 @inner()
@@ -19,6 +27,61 @@ def four_times(x):
 def test_a_function_for_kernels_can_be_called_from_both_sides():
     assert four_times(3) == 12
     assert twice(3) == 6
+
+
+def compiled(node):
+    names = [ast.unparse(d.func) for d in getattr(node, "decorator_list", []) if isinstance(d, ast.Call)]
+    return "kernel" in names or "inner" in names
+
+
+def used_by_python(tree):
+    """Names and attributes outside compiled functions, each with its line."""
+    open_nodes = [tree]
+    while open_nodes:
+        node = open_nodes.pop()
+        if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load):
+            yield ast.unparse(node), node.lineno
+        open_nodes += [child for child in ast.iter_child_nodes(node) if not compiled(child)]
+
+
+def inner_functions(tree, module):
+    """Functions for kernels alone, by the names that a module has for them."""
+    names = {name: value for name, value in vars(importlib.import_module(module)).items() if isinstance(value, Inner)}
+    for node in ast.walk(tree):
+        for name in node.names if isinstance(node, ast.ImportFrom) else []:
+            if node.module in KERNELS:
+                names[name.asname or name.name] = getattr(importlib.import_module(node.module), name.name)
+            elif node.module == "fewer.kernels":
+                functions = vars(importlib.import_module(f"fewer.kernels.{name.name}"))
+                names |= {f"{name.asname or name.name}.{f}": value for f, value in functions.items()}
+    return {name for name, value in names.items() if isinstance(value, Inner)}
+
+
+def calls_of_inner_functions(text, module):
+    tree = ast.parse(text)
+    names = inner_functions(tree, module)
+    return [(module, name, line) for name, line in used_by_python(tree) if name in names]
+
+
+def test_python_calls_no_function_that_is_compiled_for_kernels_alone():
+    found = []
+    for path in SOURCE.rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        if "fewer.kernels" in text:
+            module = ".".join(path.relative_to(SOURCE.parent).with_suffix("").parts).removesuffix(".__init__")
+            found += calls_of_inner_functions(text, module)
+    assert found == []
+
+
+def test_such_calls_are_found():
+    text = "from fewer.kernels import votes as v\nfrom fewer.kernels.cart import _draw\nv.judge(1)\nmap(_draw, [2])"
+    found = calls_of_inner_functions(text, "fewer.kernels.intrinsics")
+    assert sorted(name for _, name, _ in found) == ["_draw", "v.judge"]
+
+
+def test_all_functions_without_an_entry_for_python_are_inner():
+    texts = {path.name: path.read_text(encoding="utf-8") for path in SOURCE.rglob("*.py")}
+    assert [name for name, text in texts.items() if "no_cpython_wrapper" in text] == ["compiling.py"]
 
 
 RECORD = """

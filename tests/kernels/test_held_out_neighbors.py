@@ -45,7 +45,8 @@ def standing_by(tables, columns, rule):
         np.zeros(N, dtype=np.float32),
     )
     for place, column in enumerate(columns):
-        kernels.stand(np.array(columns[:place], dtype=np.int64), column, tables, rule, BOUNDS, standing)
+        before, room = np.array(columns[:place], dtype=np.int64), kernels.VotingRoom.of(standing, place)
+        kernels.stand(before, column, tables, rule, BOUNDS, standing, room)
     return standing
 
 
@@ -74,7 +75,9 @@ def votes_of(tables, members, added, k, y):
         np.full((*shape, 2), np.nan), np.zeros(shape, bool), np.zeros(len(added)), np.zeros(shape, bool)
     )
     race = kernels.FoldRace(np.arange(N), y, np.full(N, 1 / N), np.inf)
-    kernels.vote(standing_by(tables, members, rule_of(k)), members, np.array(added), tables, rule_of(k), race, votes)
+    standing = standing_by(tables, members, rule_of(k))
+    room = kernels.VotingRoom.of(standing, len(members))
+    kernels.vote(standing, members, np.array(added), tables, rule_of(k), race, votes, room)
     return votes
 
 

@@ -51,6 +51,7 @@ WORTH_SORTING = 1024  # rows: with fewer, columns by themselves are judged befor
 WORTH_A_TREE = 4096  # rows: with fewer, all distances are summed before a tree is built
 TREE_COST = 600, 60  # distances, coarse and exact, that are summed while a search in a tree looks at one row
 TRIED = 256  # rows on which it is tried how many rows a search looks at
+NO_UNIT = Units.of([np.empty(0, dtype=np.int64)])  # one that has no columns
 WORTH_A_THREAD = 1_000_000  # distances: less than this is done before a thread has woken up
 
 
@@ -202,7 +203,7 @@ class KNNScorer(PredictiveScorer):
                 scores[~single] = self.score(weights[~single])
             return scores
         if self._coarse is None:
-            return self._best(self._exact_gains(weights))
+            return self._best(self._mask_gains(weights))
         batches = in_parts(len(weights), -(-len(weights) // BATCH))
         return self._best(np.concatenate([self._coarse_masks(self._coarse, weights[a:b]) for a, b in batches]))
 
@@ -248,7 +249,7 @@ class KNNScorer(PredictiveScorer):
         for u in np.flatnonzero(left.any(axis=1)).tolist():
             mask = weights.copy()
             mask[tried[u]] = new[u]
-            kernels.score_listed(tree.order[left[u]], mask, exact, self._rules, gains[u])
+            self.judge_rows(tree.order[left[u]], mask, gains[u])
         return np.asarray(gains, dtype=np.float64)
 
     @property
@@ -270,68 +271,78 @@ class KNNScorer(PredictiveScorer):
         return self._best(np.array(gains))
 
     def _running_flips(self, weights: FloatArray, units: Sequence[IntArray], new: FloatArray) -> FloatArray:
-        coarse, flips = self._coarse, Flips(weights, np.flatnonzero(weights), Units.of(units), new)
+        flips = Flips(weights, np.flatnonzero(weights), Units.of(units), new)
         if self._devices:
             places = np.arange(len(units))
             run = partial(OnDevice.flip_gains, mask=weights, units=units, values=new)
             return self._best(np.concatenate([np.empty((0, len(self.ks))), *self._deal(run, places)]))
         if (gains := self._tree_flips(weights, units, new)) is not None:
             return self._best(gains)
-        if coarse is None:
-            return self._best(self._flip_gains(flips))
+        return self._best(self._flip_gains(flips))
 
-        members, offsets = flips.units
-        change = np.add.reduceat(np.append(coarse.largest[members], 0.0), offsets[:-1])
-        unit = coarse.unit_for(float(change.max()) + float(coarse.largest[weights > 0].sum()))
-        layout, errors = coarse.arrays(unit), coarse.errors(unit)
+    def _mask_gains(self, weights: FloatArray) -> FloatArray:
+        """Judge (m, p) weights: (m, t).
 
-        def look(low: int, high: int) -> FloatArray:
-            verdicts = np.empty((len(units), high - low), dtype=np.uint8)
-            nearest.coarse_flips(low, high, flips, layout, self._by_rows, errors, verdicts)
-            return self._decide_flips(coarse.order[low:high], verdicts, flips)
-
-        return self._best(self._in_blocks(look, len(flips.units.members) + len(flips.used)))
-
-    def _exact_gains(self, weights: FloatArray) -> FloatArray:
-        """Judge (m, p) weights by exact distances: (m, t).
-
-        Subsets are changes from none at all, and so need no kernel beside that of `flips`, whose compilation takes a
-        newcomer's time.
+        Subsets are changes from none at all, weights changes by nothing, and so need no kernels beside those of
+        `flips`, whose compilation takes a newcomer's time.
         """
-        if _is_mask(weights):
-            none, units = np.zeros(weights.shape[1]), Units.of([np.flatnonzero(row) for row in weights])
-            return self._flip_gains(Flips(none, np.flatnonzero(none), units, np.ones(len(weights))))
-
-        def run(low: int, high: int) -> FloatArray:
-            gains, rows = np.zeros((len(weights), len(self.ks))), np.arange(low, high)
-            for mask, own in zip(weights, gains, strict=True):
-                kernels.score_listed(rows, mask, self._exact, self._rules, own)
-            return gains
-
-        return self._in_blocks(run, len(weights))
+        return np.concatenate([self._flip_gains(flips) for flips in as_flips(weights)])
 
     def _flip_gains(self, flips: Flips) -> FloatArray:
-        """Judge masks that differ in one unit by exact distances: (u, t)."""
-        exact, rules, n_units = self._exact, self._rules, len(flips.new)
-        is_short, changes = rules.n_classes > 0 and len(self.ks) == 1 and not self._by_rows, kernels.changes_of(flips)
+        """Judge masks that differ in one unit, by exact distances where coarse ones do not decide: (u, t)."""
+        coarse, changes, n_units, n = self._coarse, kernels.changes_of(flips), len(flips.new), self.problem.n_samples
+        if coarse is None:
+            everyone = np.arange(n)
 
-        def run(low: int, high: int) -> FloatArray:
-            gains = np.zeros((n_units, len(self.ks)))
-            if is_short:
-                scratch = kernels.scratch_for(self.problem.n_samples, int(self.ks[0]), rules.n_classes)
-                voters = rules.codes, rules.row_weights, int(self.ks[0])
-                kernels.small_flips(low, high, changes, exact, voters, scratch, gains.ravel())
-            else:
-                unsure = np.full((n_units, high - low), nearest.UNSURE)
-                kernels.score_flips(np.arange(low, high), unsure, flips, exact, rules, gains)
-            return gains
+            def judge(low: int, high: int) -> FloatArray:
+                gains, unsure = np.zeros((n_units, len(self.ks))), np.full((n_units, high - low), nearest.UNSURE)
+                self._judge(everyone[low:high], unsure, flips, changes, gains)
+                return gains
 
-        return self._in_blocks(run, n_units)
+            return self._in_blocks(judge, n_units)
+        columns, weights, bounds = changes
+        largest = np.add.reduceat(np.append(np.abs(weights) * coarse.largest[columns], 0.0), bounds[:-1])
+        largest[np.diff(bounds) == 0] = 0.0
+        unit = coarse.unit_for(float(largest[0] + largest[1:].max()))
+        layout, errors, single = coarse.arrays(unit), coarse.errors(unit), (columns, weights.astype(np.float32), bounds)
 
-    def _decide_flips(self, order: IntArray, verdicts: NDArray[np.uint8], flips: Flips) -> FloatArray:
+        def look(low: int, high: int) -> FloatArray:
+            verdicts, numbers = np.empty((n_units, high - low), dtype=np.uint8), np.empty((3, n), dtype=np.int32)
+            scratch = *numbers, np.empty(len(layout.starts) - 1, dtype=np.int32)
+            nearest.coarse_flips(low, high, single, layout, self._by_rows, errors, scratch, verdicts)
+            return self._decide_flips(coarse.order[low:high], verdicts, flips, changes)
+
+        return self._in_blocks(look, len(columns))
+
+    def _judge(
+        self,
+        rows: IntArray,
+        verdicts: NDArray[np.uint8],
+        flips: Flips,
+        changes: tuple[Any, Any, Any],
+        gains: FloatArray,
+    ) -> None:
+        """Add to gains (u, t) what rows gain by exact distances where verdicts are unsure."""
+        rules, k = self._rules, int(self.ks[0])
+        if rules.n_classes and len(self.ks) == 1 and not self._by_rows:
+            scratch = kernels.scratch_for(self.problem.n_samples, k, rules.n_classes)
+            voters = rules.codes, rules.row_weights, k
+            kernels.small_flips(rows, verdicts, changes, self._exact, voters, scratch, gains.ravel())
+        else:
+            kernels.score_flips(rows, verdicts, flips, self._exact, rules, gains)
+
+    def judge_rows(self, rows: IntArray, mask: FloatArray, gains: FloatArray) -> None:
+        """Add to gains (t,) what rows gain under one mask by exact distances."""
+        flips = unchanged(mask)
+        changes = flips.used, mask[flips.used], np.array([0, len(flips.used), len(flips.used)])
+        self._judge(rows, np.full((1, len(rows)), nearest.UNSURE), flips, changes, gains[None])
+
+    def _decide_flips(
+        self, order: IntArray, verdicts: NDArray[np.uint8], flips: Flips, changes: tuple[Any, Any, Any]
+    ) -> FloatArray:
         """Sum what rows in an order gain with each unit, (u, 1), asking exact distances about the unsure verdicts."""
         gains = ((verdicts == nearest.RIGHT) @ self._rules.row_weights[order])[:, None]
-        kernels.score_flips(order, verdicts, flips, self._exact, self._rules, gains)
+        self._judge(order, verdicts, flips, changes, gains)
         return gains
 
     def _deal(self, run: Callable[[OnDevice, Any], Any], things: NDArray[Any]) -> list[Any]:
@@ -416,7 +427,7 @@ class KNNScorer(PredictiveScorer):
         """Return the number of neighbors that judges a subset best."""
         if len(self.ks) == 1:
             return int(self.ks[0])
-        gains = self._exact_gains(mask[None, :].astype(np.float64))[0]
+        gains = self._mask_gains(mask[None, :].astype(np.float64))[0]
         return int(self.ks[int(np.argmax(gains))])
 
     def _predict(self, mask: Masks, X: FloatArray, exact: Exact, fold: IntArray) -> FloatArray:
@@ -449,31 +460,26 @@ class KNNScorer(PredictiveScorer):
         n_digits = max(int(np.log(TABLE_SIZE) / np.log(max(len(levels), 2))), 1)
         n_groups = -(-len(used) // n_digits)
         tables_pay = len(masks) > TABLE_SIZE >= len(levels) and np.count_nonzero(masks) > len(masks) * n_groups / 2
-        if tables_pay:
-            digits = np.zeros((len(masks), n_groups * n_digits), dtype=np.int64)
-            digits[:, : len(used)] = np.searchsorted(levels, masks[:, used])
-            numbers = digits.reshape(len(masks), n_groups, n_digits) @ len(levels) ** np.arange(n_digits)
-            picks = walking.Picks(numbers, used, levels, n_digits, margins)
+        if not tables_pay:
+            return self._mask_gains(masks)
+        digits = np.zeros((len(masks), n_groups * n_digits), dtype=np.int64)
+        digits[:, : len(used)] = np.searchsorted(levels, masks[:, used])
+        numbers = digits.reshape(len(masks), n_groups, n_digits) @ len(levels) ** np.arange(n_digits)
+        picks = walking.Picks(numbers, used, levels, n_digits, margins)
 
         def look(low: int, high: int) -> FloatArray:
             verdicts = np.empty((len(masks), high - low), dtype=np.uint8)
-            if tables_pay:
-                walking.coarse_masks(low, high, picks, TABLE_WIDTH, TABLES, layout, self._by_rows, verdicts)
-            else:
-                nearest.coarse_few(low, high, masks, margins, layout, self._by_rows, verdicts)
-            return self._decide(coarse, low, verdicts, lambda m: masks[m])
+            walking.coarse_masks(low, high, picks, TABLE_WIDTH, TABLES, layout, self._by_rows, verdicts)
+            return self._decide(coarse.order[low:high], verdicts, masks)
 
         return self._in_blocks(look, int(np.count_nonzero(masks)))
 
-    def _decide(
-        self, coarse: CoarseRows, low: int, verdicts: NDArray[np.uint8], mask_of: Callable[[int], FloatArray]
-    ) -> FloatArray:
-        """Sum what the rows gain for each mask, (m, 1), asking exact distances about the unsure ones."""
-        order = coarse.order[low : low + verdicts.shape[1]]
+    def _decide(self, order: IntArray, verdicts: NDArray[np.uint8], masks: FloatArray) -> FloatArray:
+        """Sum what rows in an order gain for each mask, (m, 1), asking exact distances about the unsure verdicts."""
         gains = ((verdicts == nearest.RIGHT) @ self._rules.row_weights[order])[:, None]
         unsure = verdicts == nearest.UNSURE
         for m in np.flatnonzero(unsure.any(axis=1)).tolist():
-            kernels.score_listed(order[unsure[m]], mask_of(m), self._exact, self._rules, gains[m])
+            self.judge_rows(order[unsure[m]], masks[m], gains[m])
         return gains
 
 
@@ -495,7 +501,7 @@ class OnDevice:
         scorer = self._scorer
         if self.neighbor is not None and _is_mask(weights):
             assert scorer._coarse is not None
-            return scorer._decide(scorer._coarse, 0, self.neighbor.masks(weights > 0), lambda m: weights[m])
+            return scorer._decide(scorer._coarse.order, self.neighbor.masks(weights > 0), weights)
         return self.exact_gains(weights)
 
     def exact_gains(
@@ -505,7 +511,7 @@ class OnDevice:
         scorer = self._scorer
         gains, left = self.exact.gains(weights, scorer._rules, asked, by_row)
         for m, rows in left:
-            kernels.score_listed(rows, weights[m], scorer._exact, scorer._rules, gains[m])
+            scorer.judge_rows(rows, weights[m], gains[m])
         return gains
 
     @property
@@ -544,7 +550,7 @@ class OnDevice:
             for row, u in zip(masks, alone.tolist(), strict=True):
                 row[units[u]] = new[u] > 0
             verdicts[alone] = on.masks(masks)
-        return scorer._decide_flips(order, verdicts, flips)
+        return scorer._decide_flips(order, verdicts, flips, kernels.changes_of(flips))
 
 
 class RunningWalk(Walk):
@@ -659,12 +665,25 @@ class CoarseWalk(RunningWalk):
         )
         if n_unsure:
             rows = judges.order[self._running.unsure[low : low + n_unsure]]
-            kernels.score_listed(rows, self._masks[2], judges.exact, judges.rules, gains)
+            self._scorer.judge_rows(rows, self._masks[2], gains)
         return gains
 
 
 def _judge_column(column: tuple[int, float], exact: Any, rules: Rules) -> FloatArray:
     return column_gains(exact, *column, rules)
+
+
+def unchanged(mask: FloatArray) -> Flips:
+    """Return a change of a mask by nothing."""
+    return Flips(mask, np.flatnonzero(mask), NO_UNIT, np.zeros(1))
+
+
+def as_flips(weights: FloatArray) -> list[Flips]:
+    """Return (m, p) masks as changes from none at all, and weights each as a change by nothing."""
+    if not _is_mask(weights):
+        return [unchanged(mask) for mask in weights]
+    units = Units(np.nonzero(weights)[1], np.append(0, np.cumsum(np.count_nonzero(weights, axis=1))))
+    return [Flips(np.zeros(weights.shape[1]), np.empty(0, dtype=np.int64), units, np.ones(len(weights)))]
 
 
 def _is_mask(weights: FloatArray) -> bool:

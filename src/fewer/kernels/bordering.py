@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+
+from fewer.kernels.compiling import inner, kernel
 
 LEAST = 1e-12
 """What is left of a row that only its own column can explain."""
@@ -39,7 +40,7 @@ class Fit(NamedTuple):
     leverage: Any
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
+@inner(fastmath={"contract", "reassoc", "nsz"})
 def weigh(fit):
     """Weigh the residuals by 1 / (1 − h)²."""
     for i in range(fit.leverage.shape[0]):
@@ -48,7 +49,7 @@ def weigh(fit):
             fit.weighed[c, i] = fit.residual[c, i] / (kept * kept)
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
+@inner(_nrt=True, fastmath={"contract", "reassoc", "nsz"})
 def multiply(X, means, first, second, out, other):
     """Write the products of two vectors with all columns in one pass over the table, four rows at a time."""
     n, p = X.shape
@@ -73,7 +74,7 @@ def multiply(X, means, first, second, out, other):
         other[j] -= total_other * means[j]
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
+@kernel(fastmath={"contract", "reassoc", "nsz"})
 def begin(X, means, targets, lengths, along, centered):
     """Write the means and squares of all columns and their products with the targets (c, n), means taken off."""
     n, p = X.shape
@@ -96,7 +97,7 @@ def begin(X, means, targets, lengths, along, centered):
             along[c, j] -= total * means[j]
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
+@kernel(fastmath={"contract", "reassoc", "nsz"})
 def enter(fit, column, k):
     """Let a column enter as the k-th."""
     n, p = fit.X.shape
@@ -127,7 +128,7 @@ def enter(fit, column, k):
         fit.s[j] = max(fit.s[j] - v[j] * v[j], fit.ridge[j])
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
+@kernel(fastmath={"contract", "reassoc", "nsz"})
 def bounds(fit, k, out):
     """Write what the leave-one-out errors with each column added are at least: leverages as they are now."""
     n, p = fit.X.shape
@@ -157,7 +158,7 @@ def bounds(fit, k, out):
             out[j] += gain * (gain * least * max(length, 0.0) - 2.0 * cross[j])
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
+@kernel(fastmath={"contract", "reassoc", "nsz"})
 def lost_with(fit, k, column, z):
     """Return the sum of squared leave-one-out errors with a column added."""
     n = z.shape[0]
@@ -179,7 +180,7 @@ def lost_with(fit, k, column, z):
     return total
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def best(fit, k, columns, first, margin, lost):
     """Score the columns with the lowest bounds, then those that may be better than the best of them; NaN: none."""
     n, p = fit.X.shape

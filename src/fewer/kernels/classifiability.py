@@ -21,8 +21,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from fewer.kernels.compiling import inner, kernel
 from fewer.kernels.distances import FAR, add_terms, term
 from fewer.kernels.intrinsics import least_float
 
@@ -66,13 +66,13 @@ class SurfaceTargets(NamedTuple):
     n_classes: Any
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@inner()
 def add_feature(d, i, low, f, weight, exact):
     """Add feature f's terms to the squared distances from row i to the rows from `low` on."""
     add_terms(d, low, exact.columns[f, i], exact.missing[f, i], f, 0, weight, exact)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@inner()
 def pivot_term(i, j, exact, candidates):
     """Return the term of the feature that the rows are sorted by: no distance is below it."""
     f = candidates.pivot
@@ -80,7 +80,7 @@ def pivot_term(i, j, exact, candidates):
     return term(x, 0, z, 0, 0, exact.scale[0, f], 0.0, candidates.weights[f], exact.quantum)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@inner()
 def common_terms(common, i, low, high, used, candidates, exact):
     """Write what all candidates have in common of the distances to rows low … high − 1; return it and a lower bound."""
     chunk = common[: high - low]
@@ -92,13 +92,14 @@ def common_terms(common, i, low, high, used, candidates, exact):
     return chunk, pivot_term(i, low if low > i else high - 1, exact, candidates)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@inner()
 def add_changes(d, common, i, low, c, candidates, exact):
     """Write a candidate's squared distances: what the candidates have in common, and what is its own."""
     first, end = candidates.offsets[c], candidates.offsets[c + 1]
     f = candidates.extra[first] if first < end else -1
     if f < 0 or exact.nominal[f] or exact.holes[f]:
-        d[:] = common
+        for j in range(d.shape[0]):
+            d[j] = common[j]
     else:  # a sum that is written beside the other saves the copy, and terms of these rows never reach the cut
         column, scale, weight = exact.columns[f][low : low + d.shape[0]], exact.scale[0, f], candidates.changes[first]
         x, shift = exact.columns[f, i], 1.5 * 2.0**52 * exact.quantum
@@ -109,7 +110,7 @@ def add_changes(d, common, i, low, c, candidates, exact):
         add_feature(d, i, low, candidates.extra[e], candidates.changes[e], exact)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@inner()
 def put_group_far(d, low, i, groups, with_copies):
     """Put the rows of row i's group out of reach; where copies count, those at distance 0 stay."""
     if groups.shape[0] == 0:  # without groups one row is to be put away, not a whole chunk to be looked through
@@ -122,7 +123,7 @@ def put_group_far(d, low, i, groups, with_copies):
             d[j] = FAR
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@inner()
 def smallest(d):
     """Return the smallest distance of a chunk."""
     best = FAR
@@ -131,7 +132,7 @@ def smallest(d):
     return best
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel()
 def nearest(start, stop, exact, candidates, groups, out):
     """Write the squared distance from each row to the nearest row of another group into out (m, n)."""
     n, m, pivot = exact.columns.shape[1], candidates.offsets.shape[0] - 1, candidates.pivot
@@ -169,7 +170,7 @@ def nearest(start, stop, exact, candidates, groups, out):
         out[:, i] = best
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@inner()
 def first_within(i, limit, exact, candidates):
     """Return the first row whose pivot term to row i is within a limit."""
     low, high = 0, i
@@ -182,7 +183,7 @@ def first_within(i, limit, exact, candidates):
     return low
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@inner()
 def end_within(i, limit, exact, candidates):
     """Return the row after the last one whose pivot term to row i is within a limit."""
     low, high = i + 1, exact.columns.shape[1]
@@ -195,7 +196,7 @@ def end_within(i, limit, exact, candidates):
     return low
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc"})
+@inner(fastmath={"reassoc"})
 def count_classes(d, limit, code, codes, row_weights):
     """Sum the weights of the rows within a limit, and of those of one class among them."""
     everyone, same = 0.0, 0.0
@@ -216,7 +217,7 @@ class Tallies(NamedTuple):
     votes: Any
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@inner()
 def count_chunk(d, c, i, low, limit, targets, tallies):
     """Add the rows from `low` on that lie within a limit of row i to candidate c's tallies."""
     mode, row_weights, values, high = targets.mode, targets.row_weights, targets.values, low + d.shape[0]
@@ -238,7 +239,7 @@ def count_chunk(d, c, i, low, limit, targets, tallies):
             tallies.square[c] += row_weights[j] * values[j] ** 2
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@inner()
 def agreement(c, targets, tallies):
     """Return how much of candidate c's neighborhood agrees."""
     size, agree = tallies.size[c], tallies.agree[c]
@@ -251,7 +252,7 @@ def agreement(c, targets, tallies):
     return agree
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel()
 def neighborhoods(start, stop, exact, candidates, limits, targets, sizes, agreeing):
     """Write how many rows lie within each candidate's limit of each row, and how many of them agree with it, (m, n).
 
@@ -292,7 +293,7 @@ def neighborhoods(start, stop, exact, candidates, limits, targets, sizes, agreei
             agreeing[c, i] = agreement(c, targets, tallies)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel()
 def spanning_tree(exact, weights, groups):
     """Return the parent of each row in the tree that grows from row 0 (−1 there); of equal edges the earlier row's.
 

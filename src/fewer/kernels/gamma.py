@@ -23,8 +23,8 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from fewer.kernels.compiling import inner, kernel
 from fewer.kernels.distances import fill_terms
 
 FAR = 1 << 62
@@ -74,7 +74,7 @@ class Room(NamedTuple):
     start: Any
 
 
-@njit(nogil=True, cache=True)
+@inner(_nrt=True)
 def scratch_for(n):
     """Make the arrays that a row needs."""
     return Room(
@@ -83,7 +83,7 @@ def scratch_for(n):
     )  # fmt: skip
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def fill_part(part, terms, i, f, weight, exact, shift):
     """Write feature f's part of the keys from row i; `terms` is scratch."""
     fill_terms(terms, i, f, weight, exact)
@@ -92,21 +92,21 @@ def fill_part(part, terms, i, f, weight, exact, shift):
         part[j] = np.int64(terms[j] * factor) << shift
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def add_feature(d, i, f, weight, sign, scratch, exact, shift):
     """Add feature f's part to the keys from row i, or take it off."""
     fill_part(scratch.part, scratch.terms, i, f, weight, exact, shift)
     add_part(d, scratch.part, sign)
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def add_part(d, part, sign):
     """Add or take off one part."""
     for j in range(d.shape[0]):
         d[j] += sign * part[j]
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def start_row(d, i, targets):
     """Start a row of keys: distance 0 to rows that may be used, FAR to the others."""
     group, values = targets.group, targets.values
@@ -114,7 +114,7 @@ def start_row(d, i, targets):
         d[j] = FAR if group[j] == group[i] else 2 * j + (values[j] != values[i])
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def span(d):
     """Return the smallest and the largest key of a row that may be used."""
     low, high = FAR, 0
@@ -124,7 +124,7 @@ def span(d):
     return low, high
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def reach(d, k, near, shift):
     """Return the smallest and the largest key of the k rows that were nearest before the last change.
 
@@ -138,7 +138,7 @@ def reach(d, k, near, shift):
     return low, high
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def select(d, low, high, k, shift, scratch):
     """Write the k smallest keys in order, and at least all as near as the k-th; give their number.
 
@@ -179,7 +179,7 @@ def select(d, low, high, k, shift, scratch):
         high = low + (1 << width) - 1
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def sort(near, n_near):
     """Put the first keys in order, of which few are far from their places."""
     # A pass without branches decides most neighbors; what is left is seldom, so that branches are foreseen.
@@ -196,7 +196,7 @@ def sort(near, n_near):
             near[place] = x
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def find_near(i, mask, k, scratch, exact, targets):
     """Write the keys of row i under one mask, and the near ones in order; give the number of these."""
     start_row(scratch.d, i, targets)
@@ -207,7 +207,7 @@ def find_near(i, mask, k, scratch, exact, targets):
     return select(scratch.d, low, high, k, targets.shift, scratch)
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def gather(i, k, n_near, near, targets, sums):
     """Add what the near rows of row i say to the sums."""
     far, apart, shift, weight = sums[0], sums[1], targets.shift, targets.row_weights[i]
@@ -233,7 +233,7 @@ def gather(i, k, n_near, near, targets, sums):
             t += 1
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def target_gap(i, key, targets):
     """Return the squared difference of the targets of row i and the row that a key leads to."""
     if targets.discrete:
@@ -242,7 +242,7 @@ def target_gap(i, key, targets):
     return gap * gap
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def sum_masks(masks, exact, targets, k, sums):
     """Sum for each of (m, p) masks or weights; sums (m, 2, k)."""
     n, p, shift = exact.columns.shape[1], exact.columns.shape[0], targets.shift
@@ -270,7 +270,7 @@ def sum_masks(masks, exact, targets, k, sums):
             gather(i, k, n_near, scratch.near, targets, sums[m])
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def sum_listed(found, distance, masks, exact, targets, k, sums):
     """Sum as `sum_masks`, from lists of the nearest rows and their distances, both (m, capacity, n); sums (m, 2, k).
 
@@ -293,7 +293,7 @@ def sum_listed(found, distance, masks, exact, targets, k, sums):
             gather(i, k, n_near, scratch.near, targets, sums[m])
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def sum_flips(flips, exact, targets, k, sums):
     """Sum for masks that differ in one unit, each in turn; sums (u, 2, k)."""
     n, shift, mask, new = exact.columns.shape[1], targets.shift, flips.mask, flips.new
@@ -316,7 +316,7 @@ def sum_flips(flips, exact, targets, k, sums):
             gather(i, k, n_near, scratch.near, targets, sums[u])
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def fill_row(fixed, parts, i, base, units, scratch, exact, targets):
     """Write the keys of row i under the base columns, and what each unit adds to them."""
     start_row(fixed, i, targets)
@@ -329,7 +329,7 @@ def fill_row(fixed, parts, i, base, units, scratch, exact, targets):
             add_feature(parts[u], i, f, 1.0, 1, scratch, exact, targets.shift)
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def free_units(block, last, order, free):
     """List the units that a block of subsets leaves free, in an order; return how many they are."""
     q, n_free, t = order.shape[0], 0, 0
@@ -352,14 +352,15 @@ class Grove(NamedTuple):
     kept_parts: Any
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def sum_tree(i, code, first, free, grove, scratch, targets, sums, fresh):
     """Sum for all combinations of the free units beside the trunk; `code` is the subset of the trunk.
 
     Rows that are too far whatever the units of the tree add are dropped.
     """
     shift, near, d, n_tree, k, parts = targets.shift, scratch.near, scratch.d, free.shape[0], sums.shape[2], grove.parts
-    grove.upper[:] = grove.trunk
+    for j in range(grove.upper.shape[0]):
+        grove.upper[j] = grove.trunk[j]
     for z in range(n_tree):
         add_part(grove.upper, parts[free[z]], 1)
     low, high = span(grove.upper) if fresh else reach(grove.upper, k, near, shift)
@@ -383,7 +384,7 @@ def sum_tree(i, code, first, free, grove, scratch, targets, sums, fresh):
         gather(i, k, n_near, near, targets, sums[gray_place(code) - first])
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def sum_gray(first, last, base, units, order, exact, targets, k, sums):
     """Sum for the Gray-code subsets first … last−1 of the units beside the base columns; sums (last−first, 2, k).
 
@@ -421,7 +422,7 @@ def sum_gray(first, last, base, units, order, exact, targets, k, sums):
             block += 1 << n_free
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def lowest_bit(x):
     """Return the place of the lowest bit that is set."""
     place = 0
@@ -430,7 +431,7 @@ def lowest_bit(x):
     return place
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def gray_place(code):
     """Return the number of a subset in Gray-code order."""
     for step in (1, 2, 4, 8, 16, 32):
@@ -438,7 +439,7 @@ def gray_place(code):
     return code
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def keep(d, high, kept):
     """Write the rows with keys up to `high`, and give their number."""
     n_kept = 0
@@ -448,7 +449,7 @@ def keep(d, high, kept):
     return n_kept
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def reach_after(near, k, part, sign, shift):
     """Return the smallest and the largest of k keys when a part is added or taken off."""
     below = (1 << shift) - 1
@@ -459,7 +460,7 @@ def reach_after(near, k, part, sign, shift):
     return low, high
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def list_near(mask, exact, targets, k, near_rows, near_squares):
     """Write the k nearest rows of every row under one mask, and how far they are in quanta; both (n, k)."""
     n, shift = exact.columns.shape[1], targets.shift

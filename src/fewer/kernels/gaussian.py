@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from fewer.kernels.compiling import inner, kernel
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@inner()
 def add_column(base, column, rows, learned, fold, smooth):
     """Add one column's log-likelihoods to (n, c) sums."""
     low, high = rows.bounds[fold], rows.bounds[fold + 1]
@@ -22,16 +23,17 @@ def add_column(base, column, rows, learned, fold, smooth):
             base[i, k] -= shift + scale * d * d
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@inner()
 def add_members(base, members, rows, learned, fold, smooth):
     """Write the sums over some columns."""
     for i in range(rows.bounds[fold], rows.bounds[fold + 1]):
-        base[i, :] = learned.prior[fold]
+        for k in range(base.shape[1]):
+            base[i, k] = learned.prior[fold, k]
     for a in range(members.shape[0]):
         add_column(base, members[a], rows, learned, fold, smooth)
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def widest_of(members, learned, fold):
     """Return the largest variance among some columns."""
     widest = 0.0
@@ -40,7 +42,7 @@ def widest_of(members, learned, fold):
     return widest
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel()
 def predict_added(members, added, rows, learned, out):
     """Predict from the members and each of `added`, one at a time: (q, n, c)."""
     base = np.empty((rows.columns.shape[1], learned.prior.shape[1]))
@@ -55,11 +57,13 @@ def predict_added(members, added, rows, learned, out):
             if own > widest:
                 add_members(out[q], members, rows, learned, fold, smooth)
             else:
-                out[q, low:high] = base[low:high]
+                for i in range(low, high):
+                    for k in range(base.shape[1]):
+                        out[q, i, k] = base[i, k]
             add_column(out[q], added[q], rows, learned, fold, smooth)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel()
 def predict_members(members, rows, learned, out):
     """Predict from the members: (n, c)."""
     for fold in range(rows.bounds.shape[0] - 1):

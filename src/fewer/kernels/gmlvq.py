@@ -6,10 +6,11 @@ Shapes: n rows, K prototypes, L matrices of M rows; images are (L·M, n), distan
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from fewer.kernels.compiling import kernel
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def margin_cost(distances, same, weights):
     """Sum s (d₊ − d₋) / (d₊ + d₋) over the rows; a row at distance 0 from both costs nothing."""
     cost = 0.0
@@ -27,7 +28,7 @@ def margin_cost(distances, same, weights):
     return cost
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def margin_pull(distances, same, weights):
     """Return `margin_cost` and its gradient by the distances: of equally near prototypes the first is pulled."""
     cost, pull = 0.0, np.zeros_like(distances)
@@ -51,7 +52,7 @@ def margin_pull(distances, same, weights):
     return cost, pull
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def squared_lengths(points, n_matrices):
     """Return the squared length of each row's image under each matrix, (L, n)."""
     width = points.shape[0] // n_matrices
@@ -63,7 +64,7 @@ def squared_lengths(points, n_matrices):
     return squares
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def distances_from_products(products, squares, targets, matrix_of):
     """Turn products of images with those of prototypes into squared distances, in place; none becomes negative."""
     for k in range(products.shape[0]):
@@ -77,7 +78,7 @@ def distances_from_products(products, squares, targets, matrix_of):
             row[i] = d if d > 0 else 0
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def scaled_sum(points, others, scales):
     """Return (points + others) times one number for each matrix, and its squared lengths, (L, n)."""
     width = points.shape[0] // scales.shape[0]

@@ -13,7 +13,8 @@ out : (m, f) float64
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from fewer.kernels.compiling import inner, kernel
 
 ACCURACY, BALANCED, MATTHEWS = 0, 1, 2
 PRECISION, RECALL, F1, JACCARD = 3, 4, 5, 6
@@ -21,16 +22,18 @@ MACRO, WEIGHTED = 10, 20
 """Added to the four above: the mean of all classes, plain or by their weights, instead of one class."""
 F1_MACRO = F1 + MACRO
 R2, SQUARED, ROOT_SQUARED, ABSOLUTE = 0, 1, 2, 3
+HITS, ACTUAL, PREDICTED = 0, 1, 2
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def grade_classes(decisions, y, weights, bounds, metric, positive, tolerance, out):
     """Grade the classes that win, by a measure that follows from hits, actual and predicted weights of each class."""
     m, _, c = decisions.shape
-    hits, actual, predicted = np.zeros(c), np.zeros(c), np.zeros(c)
+    counts = np.empty((c, 3))
     for i in range(m):
         for fold in range(bounds.shape[0] - 1):
-            hits[:], actual[:], predicted[:] = 0.0, 0.0, 0.0
+            for k in range(c):
+                counts[k, HITS] = counts[k, ACTUAL] = counts[k, PREDICTED] = 0.0
             sure = True
             for row in range(bounds[fold], bounds[fold + 1]):
                 winner = 0
@@ -47,38 +50,44 @@ def grade_classes(decisions, y, weights, bounds, metric, positive, tolerance, ou
                 # Closer than two solvers agree: who wins is not decided here.
                 if best - second < tolerance * (1.0 + abs(best)):
                     sure = False
-                actual[y[row]] += weights[row]
-                predicted[winner] += weights[row]
+                counts[y[row], ACTUAL] += weights[row]
+                counts[winner, PREDICTED] += weights[row]
                 if winner == y[row]:
-                    hits[winner] += weights[row]
-            out[i, fold] = _share(hits, actual, predicted, metric, positive) if sure else np.nan
+                    counts[winner, HITS] += weights[row]
+            out[i, fold] = _share(counts, metric, positive) if sure else np.nan
 
 
-@njit(nogil=True, cache=True)
-def _share(hits, actual, predicted, metric, positive):
+@inner()
+def _share(counts, metric, positive):
     """Sum up a table of hits, actual and predicted weights of each class."""
-    whole = actual.sum()
+    right = whole = predicted = actual = both = 0.0
+    for k in range(counts.shape[0]):
+        right += counts[k, HITS]
+        whole += counts[k, ACTUAL]
+        predicted += counts[k, PREDICTED] * counts[k, PREDICTED]
+        actual += counts[k, ACTUAL] * counts[k, ACTUAL]
+        both += counts[k, PREDICTED] * counts[k, ACTUAL]
     if metric == ACCURACY:
-        return hits.sum() / whole
+        return right / whole
     if metric == MATTHEWS:
         # Gorodkin's generalisation to several classes: cov(y, ŷ) / √(cov(y, y) cov(ŷ, ŷ)).
-        both = (whole * whole - (predicted * predicted).sum()) * (whole * whole - (actual * actual).sum())
-        return (hits.sum() * whole - (predicted * actual).sum()) / np.sqrt(both) if both > 0.0 else 0.0
+        spreads = (whole * whole - predicted) * (whole * whole - actual)
+        return (right * whole - both) / np.sqrt(spreads) if spreads > 0.0 else 0.0
     kind, total = (RECALL if metric == BALANCED else metric % MACRO), 0.0
-    for k in range(hits.shape[0]):
-        of = predicted[k] if kind == PRECISION else actual[k]
+    for k in range(counts.shape[0]):
+        of = counts[k, PREDICTED] if kind == PRECISION else counts[k, ACTUAL]
         if kind == F1:
-            of = 0.5 * (actual[k] + predicted[k])
+            of = 0.5 * (counts[k, ACTUAL] + counts[k, PREDICTED])
         elif kind == JACCARD:
-            of = actual[k] + predicted[k] - hits[k]
-        share = hits[k] / of if of > 0.0 else 0.0
+            of = counts[k, ACTUAL] + counts[k, PREDICTED] - counts[k, HITS]
+        share = counts[k, HITS] / of if of > 0.0 else 0.0
         if metric < MACRO and metric != BALANCED and k == positive:
             return share
-        total += share * (actual[k] / whole if metric >= WEIGHTED else 1.0 / hits.shape[0])
+        total += share * (counts[k, ACTUAL] / whole if metric >= WEIGHTED else 1.0 / counts.shape[0])
     return total
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def grade_quantities(decisions, y, weights, bounds, metric, out):
     """Grade numbers: R², or minus a mean error."""
     m = decisions.shape[0]
@@ -106,7 +115,7 @@ def grade_quantities(decisions, y, weights, bounds, metric, out):
                 out[i, fold] = -lost / total
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def grade_ranks(values, orders, y, weights, bounds, positive, tolerance, by_precision, out):
     """Grade by the share of pairs that (m, n) values put in the right order, ties by half (the area under the ROC).
 

@@ -14,10 +14,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from fewer.kernels.compiling import inner
+from fewer.kernels.compiling import inner, kernel
 from fewer.kernels.intrinsics import add_32, largest_float, least_float
 from fewer.problem import BoolArray, FloatArray, IntArray
 
@@ -35,9 +34,6 @@ AT_LEAST = 12
 """So many are kept."""
 ROUNDING = 2.0**-22
 """What one column more can do to the ratio of two squared distances in single precision, and twice as much."""
-
-PART = {"no_cpython_wrapper": True, "_nrt": False}
-"""How functions are compiled that make no array: to count references to their arguments took half of the time."""
 
 
 class Tables(NamedTuple):
@@ -131,7 +127,24 @@ class Found(NamedTuple):
     tied: IntArray
 
 
-@inner(**PART)
+class VotingRoom(NamedTuple):
+    """All arrays to work in, and one for the members and a column: made outside, since that compiles in no time."""
+
+    lanes: Lanes
+    found: Found
+    columns: IntArray
+
+    @classmethod
+    def of(cls, standing: FoldStanding, n_members: int) -> VotingRoom:
+        """Make them for some members."""
+        width, kinds = standing.base.shape[1], max(standing.before.shape[1], 1)
+        line, least = np.empty((2, width), dtype=np.float32)
+        rows, (near, tied) = np.empty(MOST + LANES + 1, dtype=np.int64), np.zeros((2, kinds), dtype=np.int64)
+        lanes = Lanes(line, least, np.empty(LANES, dtype=np.float32))
+        return cls(lanes, Found(np.empty(MOST), rows, near, tied), np.empty(n_members + 1, dtype=np.int64))
+
+
+@inner()
 def measure(base, trains, place, x, size, scratch):
     """Write the distances with one column added, and the least of every 32nd.
 
@@ -164,7 +177,7 @@ def measure(base, trains, place, x, size, scratch):
             least[t] = least_float(least[t], least[t + shift])
 
 
-@inner(**PART)
+@inner()
 def insert_least(best, k, value):
     """Keep the k smallest values, in order; without a branch, which would be guessed wrong every other time."""
     for a in range(np.uint64(k)):
@@ -173,7 +186,7 @@ def insert_least(best, k, value):
         best[a] = smaller
 
 
-@inner(**PART)
+@inner()
 def least_of_lanes(least, k):
     """Return the k-th smallest of the lanes' minima: k rows are that near at least."""
     found = np.float32(0.0)
@@ -185,7 +198,7 @@ def least_of_lanes(least, k):
     return found
 
 
-@inner(inline="always", **PART)
+@inner(inline="always")
 def widen(value, doubt):
     """Return how far the k nearest can be in single precision, if k rows are as near as `value`."""
     error, slack = doubt
@@ -193,7 +206,7 @@ def widen(value, doubt):
     return root * root * slack + 1e-37
 
 
-@inner(**PART)
+@inner()
 def collect(line, least, size, limit, rows):
     """Collect the rows within reach; −1 if they are too many. What is written beyond the last one means nothing."""
     cut, step = np.float32(limit), np.uint64(LANES)
@@ -211,7 +224,7 @@ def collect(line, least, size, limit, rows):
     return np.int64(n)
 
 
-@inner(inline="always", **PART)
+@inner(inline="always")
 def agree(rows, n, targets, fold):
     """Say whether all rows have one target, so that it does not matter which of them are the nearest."""
     first = targets[fold, rows[0]]
@@ -221,7 +234,7 @@ def agree(rows, n, targets, fold):
     return a == n
 
 
-@inner(**PART)
+@inner()
 def order(tests, trains, fold, columns, i, found, rows, n):
     """Put rows in the order of their exact distances."""
     for a in range(n):
@@ -239,12 +252,13 @@ def order(tests, trains, fold, columns, i, found, rows, n):
         rows[place] = t
 
 
-@inner(**PART)
+@inner()
 def share_out(found, n, k, targets, fold, out, q, i):
     """Write the shares of the classes among the k nearest; say whether the winner is the same whatever a tie does."""
     distances, rows, near, tied = found
     c = out.shape[2]
-    near[:], tied[:] = 0, 0
+    for j in range(c):
+        near[j] = tied[j] = 0
     edge = distances[k - 1]
     width = NEAR * edge
     n_near, n_tied = 0, 0
@@ -268,15 +282,16 @@ def share_out(found, n, k, targets, fold, out, q, i):
     if n_tied == left or kinds == 1:
         return 2
     # With the fewest votes that it can get, and the others with the most.
-    fewest = near[winner] + max(0, left - (n_tied - tied[winner]))
+    sure = left - (n_tied - tied[winner])
+    fewest = near[winner] + (sure if sure > 0 else 0)
     for j in range(c):
-        most = near[j] + min(tied[j], left)
+        most = near[j] + (tied[j] if tied[j] < left else left)
         if j != winner and (most > fewest or (most == fewest and j < winner)):
             return 0
     return 1
 
 
-@inner(**PART)
+@inner()
 def average(found, n, k, targets, fold, out, q, i):
     """Write the mean of the k nearest; say whether it is the same whatever a tie does."""
     distances, rows = found.distances, found.rows
@@ -288,7 +303,7 @@ def average(found, n, k, targets, fold, out, q, i):
     return 0 if n > k and distances[k] <= distances[k - 1] + width else 2
 
 
-@inner(inline="always", **PART)
+@inner(inline="always")
 def first_largest(out, q, i):
     """Return the class with most votes, the first of equals."""
     winner = 0
@@ -298,7 +313,7 @@ def first_largest(out, q, i):
     return winner
 
 
-@inner(**PART)
+@inner()
 def keep_nearest(standing, i, size, k, scratch, rows):
     """Keep the training rows in order that are nearest to row i by the distances in `scratch`."""
     line, near_rows, near = scratch.line, standing.near_rows, standing.near
@@ -321,7 +336,7 @@ def keep_nearest(standing, i, size, k, scratch, rows):
     standing.beyond[i] = cut if n <= LONGEST else near[i, LONGEST - 1]
 
 
-@inner(**PART)
+@inner()
 def gap_of(standing, i, fold, rule, doubt):
     """Write how much farther the next row is than the k nearest, at least, and what these say.
 
@@ -334,9 +349,11 @@ def gap_of(standing, i, fold, rule, doubt):
     if n < k:
         return
     last = near[i, k] if n > k else standing.beyond[i]
-    outside = max(np.sqrt(np.float64(last)) - 2.0 * error, 0.0)
+    outside = np.sqrt(np.float64(last)) - 2.0 * error
+    outside = outside if outside > 0.0 else 0.0
     standing.gap[i] = outside * outside / slack - widen(near[i, k - 1], doubt)
-    before[i, :] = 0.0
+    for j in range(before.shape[1]):
+        before[i, j] = 0.0
     for a in range(k):
         target = rule.targets[fold, standing.near_rows[i, a]]
         if rule.classes:
@@ -347,7 +364,7 @@ def gap_of(standing, i, fold, rule, doubt):
         before[i, j] /= k
 
 
-@inner(inline="always", **PART)
+@inner(inline="always")
 def insert(members, new, columns):
     """Write the members with one more column, in ascending order."""
     place = members.shape[0]
@@ -359,7 +376,7 @@ def insert(members, new, columns):
         columns[a] = members[a]
 
 
-@inner(**PART)
+@inner()
 def doubt_of(errors, members, new):
     """Return how far distances by the members and one column more may be off: an error of roots, and a factor."""
     squared = errors[new] ** 2
@@ -368,13 +385,10 @@ def doubt_of(errors, members, new):
     return np.sqrt(squared), 1.000001 + (members.shape[0] + 1) * ROUNDING
 
 
-@njit(nogil=True, cache=True)
-def stand(before, new, tables, rule, bounds, standing):
+@kernel(_nrt=False)
+def stand(before, new, tables, rule, bounds, standing, room):
     """Add the column `new` to what is known of the members before it."""
-    base, sizes = standing.base, tables.sizes
-    t = base.shape[1]
-    scratch = Lanes(np.empty(t, np.float32), np.empty(t, np.float32), np.empty(LANES, np.float32))
-    rows = np.empty(MOST + LANES + 1, np.int64)
+    base, sizes, scratch, rows = standing.base, tables.sizes, room.lanes, room.found.rows
     doubt = doubt_of(tables.errors, before, new)
     for fold in range(bounds.shape[0] - 1):
         for i in range(bounds[fold], bounds[fold + 1]):
@@ -385,7 +399,7 @@ def stand(before, new, tables, rule, bounds, standing):
             gap_of(standing, i, fold, rule, doubt)
 
 
-@inner(**PART)
+@inner()
 def look_nearby(standing, trains, place, x, k, doubt, scratch, rows):
     """Collect the rows within reach from those that are nearest by the members; −1 if others may be in reach."""
     i, fold, new = place
@@ -428,7 +442,7 @@ def look_nearby(standing, trains, place, x, k, doubt, scratch, rows):
     return n
 
 
-@inner(**PART)
+@inner()
 def find_rows(standing, tables, place, k, doubt, scratch, rows):
     """Collect the rows that may be among the k nearest; −1 if they are too many."""
     i, fold, new = place
@@ -441,7 +455,7 @@ def find_rows(standing, tables, place, k, doubt, scratch, rows):
     return tighten(scratch.line, rows, n, k, doubt, scratch.best) if n > k else n
 
 
-@inner(**PART)
+@inner()
 def tighten(line, rows, n, k, doubt, best):
     """Keep of n collected rows those in reach of the k nearest of them, in the same order."""
     for a in range(k):
@@ -457,7 +471,7 @@ def tighten(line, rows, n, k, doubt, best):
     return left
 
 
-@inner(**PART)
+@inner()
 def say(rule, tables, columns, place, n, found, q, out):
     """Write what the k nearest of n rows say; return 2 if that is sure, 1 if only the winner is, 0 if nothing is."""
     i, fold, _ = place
@@ -487,18 +501,12 @@ def say(rule, tables, columns, place, n, found, q, out):
     return average(found, n, rule.k, targets, fold, out, q, i)
 
 
-@njit(nogil=True, cache=True)
-def vote(standing, members, added, tables, rule, race, votes):
+@kernel(_nrt=False)
+def vote(standing, members, added, tables, rule, race, votes, room):
     """Vote with the members and each of `added`, one at a time."""
     lows, highs, folds = tables.lows, tables.highs, tables.folds
-    out, most, t = votes.out, race.most, standing.base.shape[1]
+    out, most, scratch, found, columns = votes.out, race.most, room.lanes, room.found, room.columns
     needed = 2 if rule.shares else 1
-    scratch = Lanes(np.empty(t, np.float32), np.empty(t, np.float32), np.empty(LANES, np.float32))
-    kinds = max(out.shape[2], 1)
-    found = Found(
-        np.empty(MOST), np.empty(MOST + LANES + 1, np.int64), np.zeros(kinds, np.int64), np.zeros(kinds, np.int64)
-    )
-    columns = np.empty(members.shape[0] + 1, np.int64)
     for q in range(added.shape[0]):
         new = added[q]
         insert(members, new, columns)
@@ -508,7 +516,7 @@ def vote(standing, members, added, tables, rule, race, votes):
             i = race.visits[visit]
             fold = folds[i]
             sure, x = 2, tables.tests[new, i]
-            farthest = max(x - lows[fold, new], highs[fold, new] - x)
+            farthest = x - lows[fold, new] if x - lows[fold, new] > highs[fold, new] - x else highs[fold, new] - x
             if farthest * farthest < standing.gap[i]:
                 for j in range(out.shape[2]):
                     out[q, i, j] = standing.before[i, j]
@@ -527,10 +535,10 @@ def vote(standing, members, added, tables, rule, race, votes):
                     break
         votes.lost[q] = -total if given_up else total
         if not is_open and not given_up:
-            most = min(most, total + SLACK)
+            most = most if most < total + SLACK else total + SLACK
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def list_with(base, cells, column, squared, near, near_d):
     """List the nearest training rows of each test row when a column's differences are added to the distances (m, t).
 

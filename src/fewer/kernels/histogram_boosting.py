@@ -17,10 +17,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from fewer.kernels.compiling import inner
+from fewer.kernels.compiling import inner, kernel
 from fewer.kernels.intrinsics import add_cell, get, largest_float, part_cell, put, take_cell
 from fewer.problem import FloatArray, IntArray
 
@@ -99,7 +98,7 @@ class Scratch(NamedTuple):
     """256 for each node: whether the rows of a bin go left."""
 
 
-@njit(nogil=True, no_cfunc_wrapper=True, no_cpython_wrapper=True, _nrt=False, error_model="numpy")
+@inner()
 def _sum_of_bins(dense, first, lanes):
     """NumPy's pairwise sum of 256 numbers: two blocks of 128, each in eight sums."""
     for lane in range(16):
@@ -113,7 +112,7 @@ def _sum_of_bins(dense, first, lanes):
     return get(lanes, 0) + get(lanes, 8)
 
 
-@njit(nogil=True, no_cfunc_wrapper=True, no_cpython_wrapper=True, _nrt=False, error_model="numpy")
+@inner()
 def _gradients(target, loss, raw, cells):
     """Write gradients and hessians of each row: those of the half squared error or of the binomial loss."""
     for i in range(raw.shape[0]):
@@ -127,7 +126,7 @@ def _gradients(target, loss, raw, cells):
         put(cells, 4 * i + 1, float(np.float32(weight * hessian)))
 
 
-@njit(nogil=True, no_cfunc_wrapper=True, no_cpython_wrapper=True, _nrt=False, error_model="numpy")
+@inner()
 def _gradients_of_classes(target, raw, cells):
     """Write gradients and hessians of each row and class: those of the half multinomial loss."""
     n_classes = raw.shape[0]
@@ -146,7 +145,7 @@ def _gradients_of_classes(target, raw, cells):
             cells[k, 4 * i + 1] = float(np.float32(share * (1.0 - share) * target[1, i]))
 
 
-@njit(nogil=True, no_cfunc_wrapper=True, no_cpython_wrapper=True, _nrt=False, error_model="numpy")
+@inner()
 def _keep(work, node, at, gain, name, missing_left, gradient, hessian):
     """Note the best cut of a node so far."""
     work.sums[node, GAIN] = gain
@@ -157,7 +156,7 @@ def _keep(work, node, at, gain, name, missing_left, gradient, hessian):
     work.nodes[node, MISSING_LEFT] = missing_left
 
 
-@njit(nogil=True, no_cfunc_wrapper=True, no_cpython_wrapper=True, _nrt=False, error_model="numpy")
+@inner()
 def _scan_from_right(work, growth, node, place, end, at):
     """Look for a better cut with the missing cells on the left."""
     sums, lists, l2 = work.sums, work.lists, growth.l2
@@ -182,7 +181,7 @@ def _scan_from_right(work, growth, node, place, end, at):
                 _keep(work, node, at, gain, get(lists, j + 3) - 1.0, 1, gl, hl)
 
 
-@njit(nogil=True, no_cfunc_wrapper=True, no_cpython_wrapper=True, _nrt=False, error_model="numpy")
+@inner()
 def _scan_categories(work, growth, node, place, at):
     """Try to put some of the categories of a column on the left; keep the best of the node.
 
@@ -230,7 +229,7 @@ def _scan_categories(work, growth, node, place, at):
             put(work.sets, 256 * node + np.int64(name), np.uint8(1))
 
 
-@njit(nogil=True, no_cfunc_wrapper=True, no_cpython_wrapper=True, _nrt=False, error_model="numpy")
+@inner()
 def _scan(work, growth, node, place, kinds, f, at, categories, missing):
     """Try the cuts of one column of a node, whose list begins at `place`; keep the best of the node."""
     if categories is not None and kinds[f, 2]:
@@ -282,7 +281,7 @@ def _scan(work, growth, node, place, kinds, f, at, categories, missing):
         _scan_from_right(work, growth, node, place, end, at)
 
 
-@njit(nogil=True, no_cfunc_wrapper=True, no_cpython_wrapper=True, _nrt=False, error_model="numpy")
+@inner()
 def _divide(order, start, stop, column, sets, place, room):
     """Put the rows of a node that go left first, keeping their order, without branches; return where the others begin.
 
@@ -301,7 +300,7 @@ def _divide(order, start, stop, column, sets, place, room):
     return left
 
 
-@njit(nogil=True, no_cfunc_wrapper=True, no_cpython_wrapper=True, _nrt=False, error_model="numpy")
+@inner()
 def _push(work, node):
     """Put a node on the heap, as `heapq.heappush` does."""
     nodes, sums, at = work.nodes, work.sums, work.counts[N_WAITING]
@@ -312,7 +311,7 @@ def _push(work, node):
     nodes[at, WAITING] = node
 
 
-@njit(nogil=True, no_cfunc_wrapper=True, no_cpython_wrapper=True, _nrt=False, error_model="numpy")
+@inner()
 def _pop(work):
     """Take the node of the largest gain, as `heapq.heappop` does: among equal gains its order counts."""
     nodes, sums = work.nodes, work.sums
@@ -334,14 +333,14 @@ def _pop(work):
     return top
 
 
-@njit(nogil=True, no_cfunc_wrapper=True, no_cpython_wrapper=True, _nrt=False, error_model="numpy")
+@inner()
 def _add_leaf(work, node):
     """Note a leaf."""
     work.nodes[work.counts[N_LEAVES], LEAF] = node
     work.counts[N_LEAVES] += 1
 
 
-@njit(nogil=True, no_cfunc_wrapper=True, no_cpython_wrapper=True, _nrt=False, error_model="numpy")
+@inner()
 def _settle(work, node, by_gain):
     """Let a node that was scanned wait for its split, or make it a leaf."""
     if work.sums[node, GAIN] <= 0.0:
@@ -355,7 +354,7 @@ def _settle(work, node, by_gain):
         _push(work, node)
 
 
-@njit(nogil=True, no_cfunc_wrapper=True, no_cpython_wrapper=True, _nrt=False, error_model="numpy")
+@inner()
 def _plant(rows, columns, growth, work, k):
     """Lay out the root of a tree: all rows, and their lists."""
     n, m, dense, cells = rows.train.shape[1], rows.test.shape[1], work.dense, work.cells[k]
@@ -391,7 +390,7 @@ def _plant(rows, columns, growth, work, k):
         work.lengths[0, at] = (end - LIST * at) >> 2
 
 
-@njit(nogil=True, no_cfunc_wrapper=True, no_cpython_wrapper=True, _nrt=False, error_model="numpy")
+@inner()
 def _children(rows, columns, growth, work, node):
     """Split a node: divide its rows and write the two new nodes; return the number of the left one."""
     nodes, sums, left = work.nodes, work.sums, work.counts[N_NODES]
@@ -426,7 +425,7 @@ def _children(rows, columns, growth, work, node):
     return left
 
 
-@njit(nogil=True, no_cfunc_wrapper=True, no_cpython_wrapper=True, _nrt=False, error_model="numpy")
+@inner()
 def _part_lists(rows, columns, growth, work, k, parent, left, categories, missing):
     """Make the lists of two children of their parent's, whose slot the larger one takes over, and scan them.
 
@@ -467,7 +466,7 @@ def _part_lists(rows, columns, growth, work, k, parent, left, categories, missin
         _scan(work, growth, large, place, rows.kinds, f, at, categories, missing)
 
 
-@njit(nogil=True, no_cfunc_wrapper=True, no_cpython_wrapper=True, _nrt=False, error_model="numpy")
+@inner()
 def _add_values(work, rate, raw, tests):
     """Add what the leaves of a tree say to the predictions."""
     nodes = work.nodes
@@ -480,7 +479,7 @@ def _add_values(work, rate, raw, tests):
             tests[work.order[i]] += value
 
 
-@inner(error_model="numpy", _nrt=False)
+@kernel(_nrt=False)
 def boost(rows, columns, growth, work, raw, tests, categories, missing, by_gain, several):
     """Add rounds to an ensemble on some columns and to the predictions of the test rows.
 

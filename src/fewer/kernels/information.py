@@ -12,15 +12,14 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
-from fewer.kernels.compiling import inner
+from fewer.kernels.compiling import inner, kernel
 
 FEW_ROWS = 256
 """Up to so many rows, each of which counts once, x log x of all counts is computed beforehand."""
 
 
-@inner()
+@inner(_nrt=True)
 def information_of_counts(low, high, codes, levels, target, n_target, out):
     """Write the mutual information where each row counts once and there are few: the same sums without logarithms.
 
@@ -53,7 +52,7 @@ def information_of_counts(low, high, codes, levels, target, n_target, out):
         out[f] = max((joint - apart) / n + np.log(n), 0.0)
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def information_with(low, high, codes, levels, target, n_target, weights, out):
     """Write the mutual information in nats of features low … high−1 and one target.
 
@@ -105,7 +104,7 @@ def information_with(low, high, codes, levels, target, n_target, weights, out):
         out[f] = max((joint - apart) / total + np.log(total), 0.0) if total > 0.0 else 0.0
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def impurity_with(block, columns, other, target, weights, out):
     """Write Σ p(f, s, c)² / p(f, s) − Σ p(c)² of some features f, one other column s and the target c.
 
@@ -154,7 +153,7 @@ FARTHEST = 40.0
 """Kernels below exp(−40) count as that: beside a row's own kernel they are nothing."""
 
 
-@njit(nogil=True, cache=True, fastmath=True)
+@kernel(fastmath=True)
 def sum_kernels(u, v, center_u, center_v, mass, sums):
     """Write, for each point (u, v), the sum over centers of mass · exp(−½ squared distance).
 
@@ -211,7 +210,7 @@ class Other(NamedTuple):
     weights: Any
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def information_with_sparse(low, high, stored, told, out, own):
     """Write the mutual information in nats of columns low … high−1 and one other code, and each column's own entropy.
 

@@ -8,10 +8,11 @@ loss hurts most are dropped first, in the branches with most units still free: t
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from fewer.kernels.compiling import inner, kernel
 
 
-@njit(nogil=True, cache=True)
+@inner(_nrt=True)
 def drop_losses(inverse, coefficients, starts, units, out):
     """Write how much the residual sum of squares rises without each of some units.
 
@@ -33,7 +34,7 @@ def drop_losses(inverse, coefficients, starts, units, out):
             out[place] = (own * solved).sum()
 
 
-@njit(nogil=True, cache=True)
+@inner(_nrt=True)
 def without_unit(inverse, coefficients, low, high, less, fewer):
     """Write inverse and coefficients of the fit without inputs low … high − 1."""
     less[:], fewer[:] = inverse, coefficients
@@ -51,7 +52,7 @@ def without_unit(inverse, coefficients, low, high, less, fewer):
         less[j, :], less[:, j], fewer[j, :] = 0.0, 0.0, 0.0
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def open_node(depth, sums, shape, stack, best, sizes):
     """Look at a node: note the subsets without one unit, and order its branches."""
     inverses, coefficients, orders, losses, places = stack
@@ -74,7 +75,7 @@ def open_node(depth, sums, shape, stack, best, sizes):
     return n_fixed
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def leap(state, starts, stack, best, limits):
     """Go on with the search for a number of nodes.
 

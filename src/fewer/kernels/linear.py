@@ -7,10 +7,11 @@ Test rows (`HeldOut`) come without the mean and in the units of their own fold's
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from fewer.kernels.compiling import inner, kernel
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def factor(gram, members, lower, least):
     """Write the Cholesky factor of the members' products; say whether every pivot is large enough."""
     for a in range(members.shape[0]):
@@ -28,7 +29,7 @@ def factor(gram, members, lower, least):
     return True
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
+@inner(fastmath={"contract", "reassoc", "nsz"})
 def whiten(members, rows, products, fold, lower, shares, coordinates, base):
     """Write the members' coordinates of test rows, (k, n), their weights for the targets, (k, c), and predictions."""
     low, n = rows.bounds[fold], base.shape[1]
@@ -37,7 +38,8 @@ def whiten(members, rows, products, fold, lower, shares, coordinates, base):
     for a in range(members.shape[0]):
         # The member's part that is orthogonal to those before it, at length 1 on the training rows (Gram–Schmidt).
         line = coordinates[a]
-        line[:] = rows.columns[members[a], low : low + n]
+        for i in range(n):
+            line[i] = rows.columns[members[a], low + i]
         for b in range(a):
             share = lower[a, b]
             for i in range(n):
@@ -52,10 +54,12 @@ def whiten(members, rows, products, fold, lower, shares, coordinates, base):
             shares[a, j] = total / lower[a, a]
             for i in range(n):
                 base[j, i] += shares[a, j] * line[i]
-            base[j, :] -= products.half * shares[a, j] ** 2
+            square = products.half * shares[a, j] ** 2
+            for i in range(n):
+                base[j, i] -= square
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
+@inner(fastmath={"contract", "reassoc", "nsz"})
 def border(gram, members, new, lower, v):
     """Write the new column's weights on the members' coordinates; return what they leave of its square."""
     length = gram[new, new]
@@ -68,7 +72,7 @@ def border(gram, members, new, lower, v):
     return length
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
+@kernel(fastmath={"contract", "reassoc", "nsz"})
 def predict_added(members, added, rows, products, out, sure):
     """Predict from the members and each of `added`, one at a time: (q, n, c)."""
     k, c = members.shape[0], products.moments.shape[2]
@@ -102,7 +106,7 @@ def predict_added(members, added, rows, products, out, sure):
                     out[q, low + i, j] = base[j, i] + scale * rest[i] - shift
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
+@kernel(fastmath={"contract", "reassoc", "nsz"})
 def predict_members(members, rows, products, out, sure):
     """Predict from the members: (n, c)."""
     k, c = members.shape[0], products.moments.shape[2]

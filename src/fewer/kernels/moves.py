@@ -15,9 +15,9 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from fewer.kernels.bundles import Doubt
+from fewer.kernels.compiling import inner, kernel
 from fewer.kernels.distances import FAR_32, change_coarse, change_column, coarse_start, coarse_terms
 from fewer.kernels.intrinsics import add_32, least_32
 from fewer.kernels.nearest import doubt_about, judge_change, verdict
@@ -69,14 +69,14 @@ class Judges(NamedTuple):
     total: Any
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def decided(score):
     """Round as `contracts.round_scores` does."""
     mantissa, exponent = math.frexp(score)
     return math.ldexp(np.rint(mantissa * 2.0**40) / 2.0**40, exponent)
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def name_of(unit, code, stream):
     """Return 64 random-looking bits for a unit at a weight level; the name of a state is the XOR over its units."""
     x = (np.uint64(unit) << np.uint64(20)) ^ np.uint64(code) ^ (np.uint64(stream) << np.uint64(60))
@@ -86,7 +86,7 @@ def name_of(unit, code, stream):
     return x ^ (x >> np.uint64(31))
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def catch_up(f, standing, judges):
     """Bring the running distances to the mask in one column."""
     n, value = standing.distances.shape[0], standing.mask[f]
@@ -100,7 +100,7 @@ def catch_up(f, standing, judges):
         standing.exact_mask[f] = value
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def doubt_after(doubt, unit, value, mask, errors):
     """Return the doubt about a mask with the columns of a unit set to a value."""
     rough, steep, used = doubt.rough, doubt.steep, doubt.used
@@ -112,7 +112,7 @@ def doubt_after(doubt, unit, value, mask, errors):
     return Doubt(rough, steep, used)
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def score_change(unit, value, doubt, standing, judges, d, ballot, gains):
     """Score the mask with the columns of a unit set to a value; d (n,) and gains (1,) are scratch."""
     # One unit more than the sums say covers the roundings of adding errors up and taking them off again.
@@ -131,7 +131,7 @@ def score_change(unit, value, doubt, standing, judges, d, ballot, gains):
     return decided(judges.offset + gains[0] / judges.total)
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def run_moves(score, plan, units, standing, judges, accepted, scores):
     """Try moves one after the other, from a state that scores `score`.
 
@@ -197,7 +197,7 @@ class Picks(NamedTuple):
     margins: Any
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def coarse_masks(low, high, picks, width, capacity, coarse, by_rows, verdicts):
     """Write verdicts (m, high−low) on rows low … high−1 under many masks at once.
 
@@ -248,7 +248,7 @@ def coarse_masks(low, high, picks, width, capacity, coarse, by_rows, verdicts):
             verdicts[m, i - low] = verdict(nearest[m], coarse.codes[i], by_rows, doubt)
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def tabulate(tables, g, i, place, w, start, picks, coarse):
     """Sum the coarse terms of up to n_digits used features for every combination of their levels into tables[g]."""
     used, levels, columns = picks.used, picks.levels, coarse.columns
@@ -272,7 +272,7 @@ def tabulate(tables, g, i, place, w, start, picks, coarse):
         size *= levels.shape[0]
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def add_tables(total, w, tables, picks, m, first, last):
     """Add one row of each of the tables first … last−1 to the totals of mask m."""
     g = first

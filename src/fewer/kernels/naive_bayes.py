@@ -12,8 +12,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from fewer.kernels.compiling import inner, kernel
 from fewer.kernels.roc import N_BUCKETS, pack, pairs_won, sort_keys
 
 
@@ -56,7 +56,7 @@ class Judge(NamedTuple):
     weighted: Any
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def count_codes(codes, y, weights, counts, there):
     """Sum the weights of each code (row) and class (column), and mark the codes that occur; −1 is left out."""
     for i in range(codes.shape[0]):
@@ -66,7 +66,7 @@ def count_codes(codes, y, weights, counts, there):
             there[code] = True
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def add_sparse_feature(base, f, sign, columns):
     """Add (or take off) the part of one feature of a sparse table: what a zero says to all rows, then what differs."""
     tables, start, bounds = columns.tables, columns.start, columns.bounds
@@ -84,7 +84,7 @@ def add_sparse_feature(base, f, sign, columns):
             place += 1
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def add_feature(base, f, sign, columns):
     """Add (or take off) the part of one feature."""
     if columns.codes.shape[0] == 0:
@@ -100,7 +100,7 @@ def add_feature(base, f, sign, columns):
                 base[i, k] += sign * tables[row, k]
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def weight_right(base, y, weights):
     """Sum the weights of the rows whose class wins."""
     total = 0.0
@@ -116,7 +116,7 @@ def weight_right(base, y, weights):
     return total
 
 
-@njit(nogil=True, cache=True)
+@inner(_nrt=True)
 def weight_of_pairs(base, y, weights, bounds):
     """Sum the weights of the pairs within one part that the scores rank rightly, ties by half (two classes)."""
     total = 0.0
@@ -142,7 +142,7 @@ def weight_of_pairs(base, y, weights, bounds):
     return total
 
 
-@njit(nogil=True, cache=True)
+@inner(_nrt=True)
 def count_of_pairs(base, y, bounds):
     """Do the same where every row weighs 1."""
     n = base.shape[0]
@@ -157,7 +157,7 @@ def count_of_pairs(base, y, bounds):
     return total / 2
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def weigh(base, columns, judge):
     """Return the weight of what is right: rows, or pairs of rows."""
     if not judge.by_rank:
@@ -167,7 +167,7 @@ def weigh(base, columns, judge):
     return count_of_pairs(base, judge.y, columns.bounds)
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def score_masks(masks, columns, judge, out):
     """Judge (m, p) masks."""
     base = np.empty_like(columns.prior)
@@ -179,7 +179,7 @@ def score_masks(masks, columns, judge, out):
         out[m] = weigh(base, columns, judge)
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def score_flips(mask, base, units, values, columns, judge, out):
     """Judge the masks that differ in one unit: unit u set to values[u]."""
     child = np.empty_like(base)
@@ -191,7 +191,7 @@ def score_flips(mask, base, units, values, columns, judge, out):
         out[u] = weigh(child, columns, judge)
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def fill_children(parent, base, masks, columns, out):
     """Write the scores of class 1 over class 0 under masks near a parent whose sums are at hand: (m, n)."""
     child = np.empty_like(base)

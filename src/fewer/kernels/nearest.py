@@ -3,7 +3,7 @@
 With one neighbor and classes, a row is judged right when the nearest row of its own class is nearer than the nearest
 row of any other. Rows sorted by class make that two minima over contiguous coarse distances. Where they lie closer
 together than the error of coarse distances, ties included, the verdict is UNSURE, and exact distances decide
-(`_neighbors.score_listed`). See `_bundles` for the arguments that the kernels share.
+(`neighbors.small_flips`). See `_bundles` for the arguments that the kernels share.
 
 verdicts : (…, n) uint8
     WRONG, RIGHT or UNSURE for each row.
@@ -21,9 +21,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from fewer.kernels.bundles import Doubt
+from fewer.kernels.compiling import inner, kernel
 from fewer.kernels.distances import (
     CLIPPED,
     FAR_32,
@@ -33,7 +33,6 @@ from fewer.kernels.distances import (
     coarse_cell,
     coarse_start,
     least,
-    least_sum,
 )
 from fewer.kernels.intrinsics import add_32, least_32, subtract_32
 
@@ -50,7 +49,7 @@ class Running(NamedTuple):
     unsure: Any
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def nearer(a, b, doubt):
     """Say whether coarse distance a must be smaller than b; the bound of the error is in `differences.CoarseRows`."""
     if a >= FAR_32 or b >= FAR_32:
@@ -65,7 +64,7 @@ def nearer(a, b, doubt):
     return a + error < b
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def verdict(nearest, own, by_rows, doubt):
     """Compare the coarse distances to the nearest rows of each class (c,) with that of the own class.
 
@@ -86,14 +85,7 @@ def verdict(nearest, own, by_rows, doubt):
     return UNSURE
 
 
-@njit(nogil=True, cache=True)
-def nearest_sums(d, part, starts, nearest):
-    """Find the nearest row of each class when a part is added to the coarse distances."""
-    for c in range(nearest.shape[0]):
-        nearest[c] = least_sum(d[starts[c] : starts[c + 1]], part[starts[c] : starts[c + 1]])
-
-
-@njit(nogil=True, cache=True)
+@inner()
 def doubt_about(mask, errors):
     """Sum the errors (p, 2) of the features with a weight, and count these."""
     rough, steep, used = 0.0, 0.0, 0.0
@@ -109,7 +101,7 @@ def doubt_about(mask, errors):
 # is made and handed on costs 10 to 50 ns, as much as a pass over a hundred rows.
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def least_by_class(i, f, weight, d, coarse, nearest):
     """Find the nearest row of each class after adding column f to (or, with weight < 0, taking it off) distances d."""
     columns, starts = coarse.columns, coarse.starts
@@ -137,62 +129,48 @@ def least_by_class(i, f, weight, d, coarse, nearest):
         nearest[c] = smallest
 
 
-@njit(nogil=True, cache=True)
-def coarse_flips(low, high, flips, coarse, by_rows, errors, verdicts):
-    """Write verdicts (u, high−low) on rows low … high−1 under masks that differ in one unit."""
-    n, mask, codes = coarse.columns.shape[1], flips.mask, coarse.codes
-    members, offsets = flips.units.members, flips.units.offsets
-    d, part, change = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
-    nearest = np.empty(coarse.starts.shape[0] - 1, np.int32)
-    doubt = doubt_about(mask, errors)
+@kernel()
+def coarse_flips(low, high, changes, coarse, by_rows, errors, scratch, verdicts):
+    """Write verdicts (u, high−low) on rows low … high−1 under masks that differ in one unit.
+
+    `changes` are those of `neighbors.changes_of`, with weights in single precision. `scratch`: three arrays for n
+    distances, one for classes.
+    """
+    columns, weights, bounds = changes
+    d, changed, part, nearest = scratch
+    n, starts, mask = d.shape[0], coarse.starts, Doubt(0.0, 0.0, 0.0)
     for i in range(low, high):
         coarse_start(d, coarse.fold[i], coarse.fold)
-        for m in range(flips.used.shape[0]):
-            add_column(d, part, i, flips.used[m], np.float32(mask[flips.used[m]]), coarse)
-        for u in range(offsets.shape[0] - 1):
-            new, rough, steep = np.float32(flips.new[u]), doubt.rough, doubt.steep
-            f = members[offsets[u]]
-            if offsets[u + 1] - offsets[u] == 1 and (mask[f] > 0.0) != (new > 0.0):
-                least_by_class(i, f, new - np.float32(mask[f]), d, coarse, nearest)
-                more = Doubt(rough + errors[f, 0], steep + errors[f, 1], doubt.used + 1.0)
-                verdicts[u, i - low] = verdict(nearest, codes[i], by_rows, more)
+        for u in range(bounds.shape[0] - 1):  # the first is the mask itself
+            first, last = bounds[u], bounds[u + 1]
+            rough, steep, used = (mask.rough, mask.steep, mask.used) if u > 0 else (0.0, 0.0, 0.0)
+            for m in range(first, last):
+                rough += errors[columns[m], 0]
+                steep += errors[columns[m], 1]
+                used += 1.0
+            doubt = Doubt(rough, steep, used)
+            if u > 0 and last - first == 1:
+                least_by_class(i, columns[first], weights[first], d, coarse, nearest)
+                verdicts[u - 1, i - low] = verdict(nearest, coarse.codes[i], by_rows, doubt)
                 continue
             for j in range(n):
-                change[j] = 0
-            for m in range(offsets[u], offsets[u + 1]):
-                f = members[m]
-                if mask[f] > 0.0:
-                    add_column(change, part, i, f, -np.float32(mask[f]), coarse)
-                if new > 0.0:
-                    add_column(change, part, i, f, new, coarse)
-                rough += errors[f, 0]
-                steep += errors[f, 1]
-            nearest_sums(d, change, coarse.starts, nearest)
-            more = Doubt(rough, steep, doubt.used + offsets[u + 1] - offsets[u])
-            verdicts[u, i - low] = verdict(nearest, codes[i], by_rows, more)
-
-
-@njit(nogil=True, cache=True)
-def coarse_few(low, high, masks, margins, coarse, by_rows, verdicts):
-    """Write verdicts (m, high−low) on rows low … high−1 under a few masks, or masks with few features."""
-    n, starts = coarse.columns.shape[1], coarse.starts
-    d, part, nearest = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(starts.shape[0] - 1, np.int32)
-    for i in range(low, high):
-        for m in range(masks.shape[0]):
-            coarse_start(d, coarse.fold[i], coarse.fold)
-            for f in range(masks.shape[1]):
-                if masks[m, f] > 0.0:
-                    add_column(d, part, i, f, np.float32(masks[m, f]), coarse)
+                changed[j] = d[j]
+            for m in range(first, last):
+                add_column(changed, part, i, columns[m], weights[m], coarse)
+            if u == 0:
+                mask = doubt
+                for j in range(n):
+                    d[j] = changed[j]
+                continue
             for c in range(nearest.shape[0]):
-                nearest[c] = least(d[starts[c] : starts[c + 1]])
-            doubt = Doubt(margins[m, 0], margins[m, 1], margins[m, 2])
-            verdicts[m, i - low] = verdict(nearest, coarse.codes[i], by_rows, doubt)
+                nearest[c] = least(changed[starts[c] : starts[c + 1]])
+            verdicts[u - 1, i - low] = verdict(nearest, coarse.codes[i], by_rows, doubt)
 
 
 # -------------------------------------------------------------------------------------- running distances
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def coarse_rows(low, high, distances, mask, coarse):
     """Write the coarse distances of rows low … high−1 under one mask into distances (n, n)."""
     part = np.empty(coarse.columns.shape[1], np.int32)
@@ -203,7 +181,7 @@ def coarse_rows(low, high, distances, mask, coarse):
                 add_column(distances[i], part, i, f, np.float32(mask[f]), coarse)
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def fill_changed(row, i, unit, mask, value, distances, coarse):
     """Write the coarse distances of row i with the weights of a unit's columns set to a value."""
     columns, factor, gap = coarse.columns, coarse.factor, coarse.gap
@@ -221,7 +199,7 @@ def fill_changed(row, i, unit, mask, value, distances, coarse):
             row[j] = add_32(d, coarse_cell(x, z, kind, will, gap_will, clip_will))
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def judge_change(first, last, unit, mask, value, doubt, coarse, by_rows, running):
     """Judge rows first … last−1 with the weights of a unit's columns set to a value, by coarse distances.
 
@@ -257,7 +235,7 @@ def judge_change(first, last, unit, mask, value, doubt, coarse, by_rows, running
     return right, n_unsure
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def coarse_move(low, high, moved, coarse, by_rows, errors, running):
     """Judge rows low … high−1 under a proposed mask, by running coarse distances (n, n), as in `score_move`.
 
@@ -275,7 +253,7 @@ def coarse_move(low, high, moved, coarse, by_rows, errors, running):
     return judge_change(low, high, moved.unit, masks[1], masks[2, moved.unit[0]], doubt, coarse, by_rows, own)
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def nearest_on_line(out, values, k):
     """Write the distance of each of some ascending values to its k-th nearest other one (there are more than k)."""
     n = values.shape[0]
@@ -288,7 +266,7 @@ def nearest_on_line(out, values, k):
         out[i] = max(values[i] - values[low], values[low + k] - values[i])
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def split_by_class(places, codes, bounds):
     """Write the places of rows class after class, each class in the order of the rows; `bounds` say where."""
     following = bounds[:-1].copy()
@@ -297,7 +275,7 @@ def split_by_class(places, codes, bounds):
         following[codes[i]] += 1
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def line_counts(counts, values, radii):
     """Count, for each of some ascending values, those whose squared difference is at most that of its radius."""
     n = values.shape[0]
@@ -322,7 +300,7 @@ def line_counts(counts, values, radii):
         counts[i] = high - low + 1
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def count_around(values, i, radius):
     """Count the ascending values that differ from the i-th by at most a radius."""
     n, x = values.shape[0], values[i]
@@ -345,7 +323,7 @@ def count_around(values, i, radius):
     return high - low + 1
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _scan(best, x, y, xs, ys, start, stop, step):
     """Let points of a strip, from one on in the order of y, into the list of the nearest."""
     last = best.shape[0] - 1
@@ -362,7 +340,7 @@ def _scan(best, x, y, xs, ys, start, stop, step):
             best[place] = distance
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _first_above(ys, low, high, y):
     while low < high:
         middle = (low + high) // 2
@@ -373,7 +351,7 @@ def _first_above(ys, low, high, y):
     return low
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def plane_counts(near_x, near_y, x, ordered_y, from_y, k, size):
     """Count, for each point, those nearer than its k-th nearest by each coordinate alone, itself included.
 

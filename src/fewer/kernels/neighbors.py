@@ -20,10 +20,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from fewer.kernels.bundles import Exact, Flips, Rules
-from fewer.kernels.compiling import inner
+from fewer.kernels.compiling import inner, kernel
 from fewer.kernels.distances import CLIP, FAR, add_masks, add_terms, change_column, term
 from fewer.kernels.nearest import UNSURE
 from fewer.kernels.votes import ballot_for, count_votes, farthest_complete, gain, judge, vote
@@ -33,16 +32,7 @@ LEAF = 16
 """Rows in a leaf of a tree, at most."""
 
 
-@njit(nogil=True, cache=True)
-def score_listed(rows, mask, exact, rules, gains):
-    """Judge the listed rows under one mask; gains (t,)."""
-    d, ballot = np.empty(exact.columns.shape[1]), ballot_for(rules)
-    for i in rows:
-        add_masks(d, i, mask, exact)
-        judge(d, i, rules, ballot, gains)
-
-
-@njit(nogil=True, cache=True)
+@kernel()
 def score_flips(rows, verdicts, flips, exact, rules, gains):
     """Judge the listed rows (r,) under masks that differ in one unit, where verdicts (u, r) are unsure.
 
@@ -65,7 +55,7 @@ def score_flips(rows, verdicts, flips, exact, rules, gains):
             judge(changed, i, rules, ballot, gains[u])
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def score_move(low, high, distances, moved, exact, rules, gains):
     """Judge rows low … high−1 under a proposed mask, by running distances (n, n); gains (t,).
 
@@ -84,7 +74,7 @@ def score_move(low, high, distances, moved, exact, rules, gains):
         judge(changed, i, rules, ballot, gains)
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def predict_rows(queries, query_missing, query_fold, weights, exact, rules, out):
     """Predict query rows (q, p): vote shares into out (q, c), or means into out (q, 1), with the last k."""
     n = exact.columns.shape[1]
@@ -107,7 +97,7 @@ def predict_rows(queries, query_missing, query_fold, weights, exact, rules, out)
             out[i, 0] = ballot.means[-1]
 
 
-@inner(no_cpython_wrapper=True, error_model="numpy")
+@inner()
 def _vote(d, codes, row_weights, k, near, near_d, tally):
     """Return the class of most rows at the k smallest distinct distances, as `_votes.vote` does."""
     n, most_near, count, reach = d.shape[0], near.shape[0], 0, FAR
@@ -155,11 +145,12 @@ def _vote(d, codes, row_weights, k, near, near_d, tally):
             return 0
 
 
-@njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy")
-def small_flips(low, high, changes, exact, voters, scratch, gains):
-    """Judge rows low … high−1 under masks that differ in one unit, by the rows at the k smallest distinct distances.
+@kernel()
+def small_flips(rows, verdicts, changes, exact, voters, scratch, gains):
+    """Judge the listed rows (r,) under masks that differ in one unit, where verdicts (u, r) are unsure.
 
-    Distances, votes and ties are those of `_neighbors.score_flips`, to the bit. `gains` is (u,).
+    The rows at the k smallest distinct distances vote. Distances, votes and ties are those of `score_flips`, to the
+    bit. `gains` is (u,).
 
     changes : columns, weights and bounds
         The columns between the first two bounds make up the mask; those between the next two, with their weights, are
@@ -172,11 +163,16 @@ def small_flips(low, high, changes, exact, voters, scratch, gains):
     codes, row_weights, k = voters
     base, d, near, near_d, tally = scratch
     n, shift = base.shape[0], 1.5 * 2.0**52 * exact.quantum
-    for i in range(low, high):
+    for r in range(rows.shape[0]):
+        i, n_unsure = rows[r], 0
         fold = exact.fold[i]
+        for u in range(verdicts.shape[0]):
+            n_unsure += verdicts[u, r] == UNSURE
         for j in range(n):
             base[j] = FAR if exact.fold[j] == fold else 0.0
-        for u in range(bounds.shape[0] - 1):
+        for u in range(verdicts.shape[0] + 1 if n_unsure else 0):  # the first is the mask itself
+            if u > 0 and verdicts[u - 1, r] != UNSURE:
+                continue
             for j in range(n):
                 d[j] = base[j]
             for m in range(bounds[u], bounds[u + 1]):
@@ -259,7 +255,7 @@ class Sorted(NamedTuple):
     quantum: Any
 
 
-@inner(no_cpython_wrapper=True)
+@inner()
 def _distance(a, b, k, rows):
     """Return how far rows of two values are apart, for queries of fold k."""
     return term(
@@ -268,7 +264,7 @@ def _distance(a, b, k, rows):
     )  # fmt: skip
 
 
-@inner(no_cpython_wrapper=True)
+@inner()
 def _take(v, k, distance, rows, near, near_d, count):
     """List the rows of a value that are not of fold k; return how many are listed then."""
     for q in range(rows.bounds[v], rows.bounds[v + 1]):
@@ -278,7 +274,7 @@ def _take(v, k, distance, rows, near, near_d, count):
     return count
 
 
-@inner(no_cpython_wrapper=True)
+@inner()
 def _sort(near, low, high):
     """Bring near[low:high] into ascending order."""
     step = (high - low) // 2
@@ -292,7 +288,7 @@ def _sort(near, low, high):
         step //= 2
 
 
-@inner(no_cpython_wrapper=True)
+@inner()
 def _judge_value(a, k, rows, rules, scratch, ballot):
     """Let the neighbors of rows of value a and fold k vote."""
     near, near_d, d = scratch
@@ -328,7 +324,7 @@ def _judge_value(a, k, rows, rules, scratch, ballot):
             wanted *= 2  # votes are tied
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def score_column(rows, rules, scratch, judged, votes, means, gains):
     """Judge all rows by one column; gains (t,). `judged` is −1 for each fold, `votes` and `means` are (k, t)."""
     ballot = ballot_for(rules)
@@ -433,7 +429,7 @@ def tree_of(exact: Exact, used: Any, tried: Any, new: Any) -> RowTree:
     return RowTree(order, exact.fold[order], bounds, low, high, used, next(columns), tried, new, next(columns))
 
 
-@inner(no_cpython_wrapper=True)
+@inner()
 def _box_distance(node, x, factor, tree):
     """Return a distance that no row of a node is below, but for roundings."""
     total = 0.0
@@ -443,7 +439,7 @@ def _box_distance(node, x, factor, tree):
     return total
 
 
-@inner(no_cpython_wrapper=True)
+@inner()
 def _list(j, distance, near, near_d):
     """Put a row into a list of the nearest rows, earlier rows first among equally near ones, if it belongs there."""
     place = near.shape[0] - 1
@@ -455,7 +451,7 @@ def _list(j, distance, near, near_d):
     near_d[place], near[place] = distance, j
 
 
-@inner(no_cpython_wrapper=True)
+@inner()
 def _search(place, tree, factors, shift, room, near, near_d):
     """List the nearest rows of a row for each column that is tried; return how many rows were looked at.
 
@@ -503,11 +499,13 @@ def _search(place, tree, factors, shift, room, near, near_d):
                     if sums[u] <= last[u]:
                         _list(tree.order[r], sums[u], near[u], near_d[u])
                         last[u] = near_d[u, near.shape[1] - 1]
-                bound = last.max()
+                bound = last[0]
+                for u in range(1, last.shape[0]):
+                    bound = max(bound, last[u])
     return n_seen
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def score_tree(places, tree, weights, exact, rules, gains, left):
     """Judge the rows at some places of a tree with each of the columns that are tried; gains (u, t).
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from fewer.kernels.compiling import inner
+from fewer.kernels.compiling import inner, kernel
 
 MOST_STEPS, MOST_ROUNDS = 40, 1000
 EXACT = 1e-9
@@ -17,7 +17,7 @@ EXACT = 1e-9
 LARGE = 1e200
 
 
-@inner(no_cpython_wrapper=True, _nrt=False, error_model="numpy", fastmath={"contract", "reassoc", "nsz", "arcp"})
+@inner(fastmath={"contract", "reassoc", "nsz", "arcp"})
 def add_up(columns, members, theta, z):
     """Write the decisions of rows."""
     for i in range(z.shape[0]):
@@ -29,7 +29,7 @@ def add_up(columns, members, theta, z):
             z[i] += coefficient * column[i]
 
 
-@inner(no_cpython_wrapper=True, _nrt=False, error_model="numpy", fastmath={"contract", "reassoc", "nsz", "arcp"})
+@inner(fastmath={"contract", "reassoc", "nsz", "arcp"})
 def _logistic(z, y, weights, slope, bend):
     """Write the first and second derivatives of the logistic loss of each row; return the sum of losses."""
     loss, product = 0.0, 1.0
@@ -52,7 +52,7 @@ def _logistic(z, y, weights, slope, bend):
     return loss + np.log(product)
 
 
-@inner(no_cpython_wrapper=True, _nrt=False, error_model="numpy", fastmath={"contract", "reassoc", "nsz", "arcp"})
+@inner(fastmath={"contract", "reassoc", "nsz", "arcp"})
 def _hinge(z, y, weights, slope, bend):
     """Write the derivatives of the squared hinge, (1 - sz)² where that is positive, s = ±1; return the sum."""
     loss = 0.0
@@ -65,7 +65,7 @@ def _hinge(z, y, weights, slope, bend):
     return loss
 
 
-@inner(no_cpython_wrapper=True, _nrt=False, error_model="numpy", fastmath={"contract", "reassoc", "nsz", "arcp"})
+@inner(fastmath={"contract", "reassoc", "nsz", "arcp"})
 def slopes(fit, fold, members, theta, work, gradient, hessian):
     """Write the gradient and the Hessian of the loss at theta; return the loss."""
     k, size = members.shape[0] + 1, fit.sizes[fold]
@@ -104,7 +104,7 @@ def slopes(fit, fold, members, theta, work, gradient, hessian):
     return loss
 
 
-@inner(_nrt=False, error_model="numpy", fastmath={"contract", "reassoc", "nsz", "arcp"})
+@kernel(_nrt=False, fastmath={"contract", "reassoc", "nsz", "arcp"})
 def mean_loss(theta, fit, fold, members, work, gradient):
     """Write the gradient of the loss a row; return that loss: what scikit-learn hands to L-BFGS."""
     size, total = fit.sizes[fold], fit.totals[fold]
@@ -124,7 +124,7 @@ def mean_loss(theta, fit, fold, members, work, gradient):
     return loss / total
 
 
-@inner(no_cpython_wrapper=True, _nrt=False, error_model="numpy")
+@inner()
 def factor(hessian, k):
     """Replace the lower half of a matrix by its Cholesky factor; say whether it has one."""
     for a in range(k):
@@ -141,7 +141,7 @@ def factor(hessian, k):
     return True
 
 
-@inner(no_cpython_wrapper=True, _nrt=False, error_model="numpy")
+@inner()
 def solve(lower, k, right):
     """Solve with a Cholesky factor, in place."""
     for a in range(k):
@@ -156,7 +156,7 @@ def solve(lower, k, right):
         right[a] = total / lower[a, a]
 
 
-@inner(no_cpython_wrapper=True, _nrt=False, error_model="numpy")
+@inner()
 def _climb_with_lengths(fit, fold, members, theta, work, gradient, hessian, room):
     """Fit with a price on absolute coefficients: each step minimises the quadratic model and the price together.
 
@@ -198,7 +198,7 @@ def _climb_with_lengths(fit, fold, members, theta, work, gradient, hessian, room
     return False
 
 
-@inner(no_cpython_wrapper=True, _nrt=False, error_model="numpy")
+@inner()
 def _minimise_model(gradient, hessian, theta, after, price):
     """Move `after` to the minimum of the quadratic model at theta and the price, one coefficient at a time."""
     k, largest = theta.shape[0], 1.0
@@ -216,7 +216,7 @@ def _minimise_model(gradient, hessian, theta, after, price):
             return
 
 
-@inner(_nrt=False, error_model="numpy")
+@kernel(_nrt=False)
 def climb(fit, fold, members, theta, work, gradient, hessian, room, lengths):
     """Fit from a start by Newton's steps, halved where the loss would rise; leave the factor of the Hessian behind.
 
@@ -253,7 +253,7 @@ def climb(fit, fold, members, theta, work, gradient, hessian, room, lengths):
     return False
 
 
-@inner(_nrt=False, error_model="numpy")
+@kernel(_nrt=False)
 def predict(theta, members, rows, fold, lower, slack, out, open_rows, x):
     """Write the decisions of test rows; mark those that are nearer to zero than the slack of another solver allows.
 
@@ -276,7 +276,7 @@ def predict(theta, members, rows, fold, lower, slack, out, open_rows, x):
             open_rows[i] = abs(total) <= slack * reach
 
 
-@inner(_nrt=False, error_model="numpy")
+@kernel(_nrt=False)
 def predict_added(members, added, rows, fit, tolerance, start, out, open_rows, sure, scratch, lengths):
     """Predict from the members and each of `added`, one at a time: (q, n, 2).
 
@@ -297,7 +297,7 @@ def predict_added(members, added, rows, fit, tolerance, start, out, open_rows, s
                 predict(theta, members, rows, fold, hessian, slack, out[q], open_rows[q], room[0])
 
 
-@inner(_nrt=False, error_model="numpy")
+@kernel(_nrt=False)
 def predict_with_reach(members, added, rows, fit, slack, start, out, reach, sure, scratch):
     """Do the same for one class against the others: decisions (q, n), and how far off another solver's may be, (q, n).
 
@@ -344,7 +344,7 @@ def predict_one_more(members: Any, added: Any, rows: Any, fit: Any, *given: Any)
     predict_added(longer, added, rows, fit, *given, scratch, True if fit.length else None)
 
 
-@inner(_nrt=False, error_model="numpy", fastmath={"contract", "reassoc", "nsz", "arcp"})
+@inner(fastmath={"contract", "reassoc", "nsz", "arcp"})
 def weight_right(decisions, y, weights, low, high):
     """Return the weight of the rows low … high − 1 whose own class has the largest of (n, c) decisions."""
     right = 0.0
@@ -358,7 +358,7 @@ def weight_right(decisions, y, weights, low, high):
     return right
 
 
-@inner(_nrt=False, error_model="numpy")
+@kernel(_nrt=False)
 def add_slopes(fit, rows, judged, members, theta, asked, scratch, sums):
     """Add what some rows have in the loss, the gradient and the Hessian of many fits, and held-out rows in the score.
 

@@ -13,8 +13,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from fewer.kernels.compiling import inner, kernel
 from fewer.kernels.distances import CLIPPED, FAR, PLAIN
 from fewer.kernels.votes import ballot_for, judge
 
@@ -41,7 +41,7 @@ class NoisyRows(NamedTuple):
     fold: Any
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def mixed(x):
     """Scramble 64 bits (splitmix64), so that neighboring numbers start unrelated streams."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -49,7 +49,7 @@ def mixed(x):
     return (x ^ (x >> np.uint64(31))) | np.uint64(1)
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def place(bits):
     """Go on in a stream of random bits (xorshift64): its new state, and a place in the pool."""
     bits ^= bits << np.uint64(13)
@@ -58,7 +58,7 @@ def place(bits):
     return bits, bits >> np.uint64(64 - POOL_BITS)
 
 
-@njit(nogil=True, cache=True, fastmath={"contract"})
+@kernel(fastmath={"contract"})
 def score_noisy(mask, seed, pool, noisy, rules, gains):
     """Judge all rows under one mask with noise from the pool; gains (t,)."""
     # Unsigned indices into whole arrays: slices handed to a function cost more than the loop over a hundred rows.

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
-from fewer.kernels.compiling import inner
+from fewer.kernels.compiling import inner, kernel
 from fewer.kernels.newton import factor, solve
 
 TOLERANCE = 1e-7
@@ -19,7 +18,7 @@ MOST_JUMPED = 64
 """Coefficients that are solved for at once."""
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def descend(coefficients, gradient, gram, place, groups, penalty, tolerance):
     """Minimise a quadratic loss with a penalty on the length of each group's coefficients.
 
@@ -71,7 +70,7 @@ def descend(coefficients, gradient, gram, place, groups, penalty, tolerance):
             everyone = False
 
 
-@njit(nogil=True, cache=True)
+@inner(_nrt=True)
 def _move(coefficients, gradient, gram, place, members, curvature, kept):
     """Move one group to its minimum and bring the gradient up to date; return the largest change."""
     n_outputs = coefficients.shape[1]
@@ -140,7 +139,7 @@ def _let_in(g, row, members, ever):
         ever.block[m, b] = ever.block[b, m] = row[members[ever.inside[b]]]
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def descend_singly(fit, known, groups, penalty, ever, tolerance):
     """Do what `descend` does where each group is one input and there is one output: numbers instead of lengths.
 
@@ -208,7 +207,7 @@ def descend_singly(fit, known, groups, penalty, ever, tolerance):
         ever.ahead[:] = 0.0
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def follow(alphas, shares, fit, known, groups, ever, found, most):
     """Fit with one penalty after the other, from where the fit stands, and note when groups come in.
 
@@ -243,7 +242,7 @@ def follow(alphas, shares, fit, known, groups, ever, found, most):
     return alphas.shape[0], -1
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
+@kernel(fastmath={"contract", "reassoc", "nsz"})
 def fit_rows(columns, residual, coefficients, penalty, tolerance, most):
     """Fit one penalised least-squares problem without its matrix: for few penalties that cost less.
 
@@ -335,7 +334,7 @@ def _jump(products, columns, penalty, now, pull, lower, room):
             pull[b] -= gram[columns[a], columns[b]] * change
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def fit_products(products, columns, penalties, found, tolerance, most):
     """Fit least squares with one penalty after the other to some columns, whose products are known.
 

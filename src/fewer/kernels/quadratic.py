@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from fewer.kernels.compiling import inner, kernel
 from fewer.kernels.linear import factor
 
 LEAST = 1e-9
 """A pivot below this share of a column's variance loses too many digits."""
 
 
-@njit(nogil=True, cache=True)
+@inner(_nrt=True)
 def stretch(lower):
     """Return the sum of squares of the inverse of a factor: the trace of the inverse matrix."""
     k = lower.shape[0]
@@ -28,7 +28,7 @@ def stretch(lower):
     return total
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
+@inner(fastmath={"contract", "reassoc", "nsz"})
 def whiten(members, columns, low, mean, lower, coordinates, base):
     """Write the members' whitened coordinates of test rows, and add minus half of their squares to the decisions."""
     n = base.shape[0]
@@ -46,10 +46,12 @@ def whiten(members, columns, low, mean, lower, coordinates, base):
         for i in range(n):
             line[i] *= inverse
             base[i] -= 0.5 * line[i] * line[i]
-        base[:] -= np.log(lower[a, a])
+        logarithm = np.log(lower[a, a])
+        for i in range(n):
+            base[i] -= logarithm
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
+@inner(_nrt=True, fastmath={"contract", "reassoc", "nsz"})
 def border(members, new, gram, lower, v):
     """Write the new column's coefficients on the whitened members.
 
@@ -75,7 +77,7 @@ def border(members, new, gram, lower, v):
     return left, grown / left if left > 0.0 else np.inf
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
+@kernel(fastmath={"contract", "reassoc", "nsz"})
 def predict_added(members, added, rows, spreads, out, sure):
     """Predict from the members and each of `added`, one at a time: (q, n, c) logarithms of chances.
 

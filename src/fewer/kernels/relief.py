@@ -19,9 +19,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
-from fewer.kernels.compiling import inner
+from fewer.kernels.compiling import inner, kernel
 from fewer.kernels.intrinsics import add_16, add_32, gap_16, gap_32
 
 BLOCK = 1024
@@ -81,7 +80,7 @@ class ReliefRoom(NamedTuple):
     exact: Any
 
 
-@njit(nogil=True, cache=True)
+@inner(_nrt=True)
 def scratch_for(n_rows, k):
     """Make the arrays that queries need."""
     return ReliefRoom(
@@ -90,7 +89,7 @@ def scratch_for(n_rows, k):
     )  # fmt: skip
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def coarse_distances(d, first, scratch, table):
     """Write the distances of rows first, first + 1, … to all rows into d, in float32."""
     steps, others, total, count = table.steps, table.others, scratch.total, scratch.count
@@ -308,7 +307,7 @@ def _add_nearest(scores, mean, weight, i, d, low, high, scratch, table):
         scores[f] += weight * mean[f]
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def relief_scores(first, last, k, classes, table):
     """Sum, over rows first … last − 1, the differences to misses less those to hits, times the row's votes.
 
@@ -340,7 +339,7 @@ def relief_scores(first, last, k, classes, table):
     return scores
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def listed_scores(first, last, lists, classes, table):
     """Sum as `relief_scores`, of nearest rows that are known: lists (n, c, k), −1 where there is none.
 
@@ -381,7 +380,7 @@ def _add_listed(scores, mean, weight, i, found, table):
         scores[f] += weight * mean[f]
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def regression_sums(first, last, votes, influence, target, table):
     """Sum, over rows first … last − 1 and their neighbors, what RReliefF needs of each feature.
 
@@ -401,7 +400,7 @@ def regression_sums(first, last, votes, influence, target, table):
     return sums
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def listed_sums(first, last, lists, votes, influence, target, table):
     """Sum as `regression_sums`, of nearest rows that are known: lists (n, k), −1 where there is none."""
     sums = np.zeros((4, table.rows.shape[1]))
@@ -414,7 +413,9 @@ def listed_sums(first, last, lists, votes, influence, target, table):
 def _add_pairs(sums, i, found, size, votes, influence, target, table):
     """Add what row i and the rows found say."""
     rows = table.rows
-    whole = influence[:size].sum()
+    whole = 0.0
+    for m in range(size):
+        whole += influence[m]
     for m in range(size):
         j = found[m]
         weight = votes[i] * influence[m] / whole
@@ -428,7 +429,7 @@ def _add_pairs(sums, i, found, size, votes, influence, target, table):
                 sums[3, f] += weight * apart * gap
 
 
-@inner(error_model="numpy")
+@inner()
 def _small_distances(d, seen, i, columns, nominal, whole):
     """Write the distances of row i to all rows, columns (p, n) summed one after the other: whole ones, then others."""
     n_fours = whole // 4 * 4
@@ -451,7 +452,7 @@ def _small_distances(d, seen, i, columns, nominal, whole):
         d[j] = np.rint(d[j] / seen[j] * GRID) / GRID if seen[j] > 0.0 else np.inf
 
 
-@njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy")
+@kernel()
 def small_scores(first, last, classes, table, k, scores):
     """Add, over rows first … last − 1, the differences to misses less those to hits, times the row's votes.
 
@@ -502,7 +503,7 @@ def small_scores(first, last, classes, table, k, scores):
 SURF_BLOCK = 2048
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def whole_distances(d, steps, i):
     """Write the distances of row i to all rows into d, summed over features, in steps (int32)."""
     n_features, n = steps.shape
@@ -525,7 +526,7 @@ def whole_distances(d, steps, i):
                 out[j] = add_32(out[j], gap_32(c[j], x))
 
 
-@njit(nogil=True, cache=True, fastmath={"reassoc"})
+@inner(fastmath={"reassoc"})
 def mean_difference(x, z):
     """Return the mean absolute difference of two rows without missing cells."""
     total = 0.0
@@ -534,7 +535,7 @@ def mean_difference(x, z):
     return total / x.shape[0]
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def mixed_distance(x, z, nominal):
     """Return the mean difference of two rows over the cells that both have, NaN if there is none."""
     total, seen = 0.0, 0
@@ -546,7 +547,7 @@ def mixed_distance(x, z, nominal):
     return total / seen if seen else np.nan
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def radius_of(d, i, groups):
     """Return the mean of row i's known distances to rows of other groups less half their standard deviation."""
     total, seen = 0.0, 0
@@ -563,7 +564,7 @@ def radius_of(d, i, groups):
     return mean - 0.5 * np.sqrt(square / seen)
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def near_rows(found, i, radius, d, whole, table):
     """List the rows of other groups nearer to row i than a radius (NaN: its own, by its distances); count them.
 
@@ -600,7 +601,7 @@ def near_rows(found, i, radius, d, whole, table):
     return kept
 
 
-@njit(nogil=True, cache=True, fastmath={"reassoc"})
+@inner(fastmath={"reassoc"})
 def _whole_radius(whole, i, groups):
     """Return the radius of row i in steps, from whole-number distances to rows of other groups."""
     own, total, seen, square = groups[i], 0.0, 0, 0.0
@@ -614,7 +615,7 @@ def _whole_radius(whole, i, groups):
     return mean - 0.5 * np.sqrt(square / max(seen, 1))
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def near_mixed_rows(found, i, radius, d, table):
     """List the rows of other groups nearer to row i than a radius (NaN: its own); cells may be missing or nominal."""
     rows, _, _, nominal, _, groups = table
@@ -630,7 +631,7 @@ def near_mixed_rows(found, i, radius, d, table):
     return size
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def relations(kind, i, found, size, codes, y, bound):
     """Say what each row found is to row i: 0 a hit, 1 + c a miss of class c; quantities have one class of misses."""
     for m in range(size):
@@ -641,7 +642,7 @@ def relations(kind, i, found, size, codes, y, bound):
             kind[m] = 0 if codes[i] == codes[j] else 1 + codes[j]
 
 
-@njit(nogil=True, cache=True)
+@inner(_nrt=True)
 def add_plain(scores, vote, i, found, kind, size, shares, rows):
     """Add one row's part to the scores: mean differences to misses, class by class, less that to hits.
 
@@ -670,7 +671,7 @@ def add_plain(scores, vote, i, found, kind, size, shares, rows):
             scores[f] += counts[kind[n_pairs]] * abs(x[f] - z[f])
 
 
-@njit(nogil=True, cache=True)
+@inner(_nrt=True)
 def add_mixed(scores, vote, i, found, kind, size, shares, rows, nominal):
     """Add one row's part to the scores, over the cells that are present."""
     n_kinds = shares.shape[0] + 1
@@ -693,7 +694,7 @@ def add_mixed(scores, vote, i, found, kind, size, shares, rows, nominal):
             scores[f] -= vote * sums[0] / counts[0]
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def surf_scores(first, last, votes, radius, target, table):
     """Sum the scores of rows first … last − 1, each times its votes.
 
@@ -725,7 +726,7 @@ def surf_scores(first, last, votes, radius, target, table):
     return scores
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def mixed_distance_sum(first, last, rows, nominal):
     """Sum and count the known distances of rows first … last − 1 to all rows."""
     total = np.zeros(2)

@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+
+from fewer.kernels.compiling import inner, kernel
 
 BITS = 11
 N_BUCKETS = 1 << BITS
@@ -34,7 +35,7 @@ class Cells(NamedTuple):
     touched: Any
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def pack(scores, positive, keys):
     """Write keys that grow as scores fall, with the class in the lowest bit; give the highest score."""
     highest = scores[0]
@@ -45,7 +46,7 @@ def pack(scores, positive, keys):
     return highest
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def sort_keys(keys, spare, counts, shift):
     """Sort keys of at least 0 upwards by their bits from `shift` on, by digits; the result is in the first array."""
     n = keys.shape[0]
@@ -70,10 +71,11 @@ def sort_keys(keys, spare, counts, shift):
         swapped = not swapped
         shift += BITS
     if swapped:
-        keys[:] = spare
+        for i in range(n):
+            keys[i] = spare[i]
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def pairs_won(keys):
     """Count twice the pairs of a positive and a negative that sorted keys rank rightly, ties once."""
     won = np.int64(0)
@@ -94,7 +96,7 @@ def pairs_won(keys):
     return won
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def group_equal(scores, order, ends, values, keys, spare, counts):
     """Sort rows by their scores, from the highest down; give how many distinct scores there are.
 
@@ -121,7 +123,7 @@ def group_equal(scores, order, ends, values, keys, spare, counts):
     return size
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def push_vertex(fp, tp, size, false, true):
     """Add the next point to an upper hull of `size` vertices, without those that it hides; return the new size."""
     while size >= 2 and (fp[size - 1] - fp[size - 2]) * (true - tp[size - 2]) >= (tp[size - 1] - tp[size - 2]) * (
@@ -133,7 +135,7 @@ def push_vertex(fp, tp, size, false, true):
     return size + 1
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def upper_chain(fp, tp):
     """Number the vertices of the upper hull of points in order; collinear ones and repetitions are left out."""
     chain = np.empty(fp.shape[0], np.int64)
@@ -151,7 +153,7 @@ def upper_chain(fp, tp):
     return chain[:size]
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def hull_of_sorted(keys, shift, totals, fp, tp, last):
     """Return the upper hull of the ROC points of sorted keys: scores from bit `shift` on, below them a number.
 
@@ -175,7 +177,7 @@ def hull_of_sorted(keys, shift, totals, fp, tp, last):
     return size
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def keep_outside(fp, tp, size, price, hull_fp, hull_tp, kept):
     """Number the inner vertices that are not below a hull, less their price; give how many there are.
 
@@ -194,7 +196,7 @@ def keep_outside(fp, tp, size, price, hull_fp, hull_tp, kept):
     return n
 
 
-@njit(nogil=True, cache=True)
+@inner(_nrt=True)
 def append_points(points, total, child, kept, hull, highest):
     """Write a child's kept vertices behind the first `total` points (4, m), in more room if it takes some."""
     fp, tp, last = hull
@@ -209,7 +211,7 @@ def append_points(points, total, child, kept, hull, highest):
     return points, total
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def outside_points(scores, positive, prices, hull_fp, hull_tp):
     """Return the ROC points of several scorings, (m, n) whole numbers, that are not below a hull.
 
@@ -232,7 +234,7 @@ def outside_points(scores, positive, prices, hull_fp, hull_tp):
     return points[0, :total], points[1, :total], points[2, :total], points[3, :total]
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def fill_cells(groups, column, weight, entries, sign, highest, cells):
     """Count the rows that share a parent's score and a code; write a key and the counts of each such cell."""
     order, ends, values, local, touched = groups.order, groups.ends, groups.values, cells.local, cells.touched
@@ -267,7 +269,7 @@ def fill_cells(groups, column, weight, entries, sign, highest, cells):
     return used
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def outside_one_more(groups, features, signs, levels, columns, positive, prices, hull_fp, hull_tp):
     """Return the points of children whose scores are a parent's plus (or less) one table entry, as `outside_points`.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fewer.kernels.compiling import inner
+from fewer.kernels.compiling import inner, kernel
 from fewer.kernels.intrinsics import get, largest_float, power_of_two, put
 
 LOG2_E, LN2_HIGH, LN2_LOW = 1.4426950408889634, 6.93145751953125e-1, 1.42860682030941723212e-6
@@ -18,7 +18,7 @@ FLAT = 1e-12
 """Stands for a curvature that is not positive."""
 
 
-@inner(no_cpython_wrapper=True, error_model="numpy", _nrt=False)
+@inner()
 def _kernel_row(distances, first, n, column, own, gamma, out, place):
     """Write exp(-gamma · (distance + the new column's part)) of n rows in single precision.
 
@@ -47,7 +47,7 @@ def _kernel_row(distances, first, n, column, own, gamma, out, place):
         put(out, place + t, np.float32(total * power_of_two(np.int64(k))))
 
 
-@inner(no_cpython_wrapper=True, error_model="numpy", _nrt=False)
+@inner()
 def _last_largest(values, n):
     """Return the place of the largest value, the last one that has it."""
     top = -np.inf
@@ -59,7 +59,7 @@ def _last_largest(values, n):
     return t
 
 
-@inner(no_cpython_wrapper=True, error_model="numpy", _nrt=False)
+@inner()
 def _open_sides(alpha, cost, y, t, up, low):
     """Note whether a row's coefficient may still grow or shrink, in the direction of its class: 0, or -inf if not."""
     may_grow, may_shrink = alpha[t] < cost[t], alpha[t] > 0.0
@@ -69,7 +69,7 @@ def _open_sides(alpha, cost, y, t, up, low):
     low[t] = 0.0 if may_shrink else -np.inf
 
 
-@inner(no_cpython_wrapper=True, error_model="numpy", _nrt=False)
+@inner()
 def _move_pair(alpha, cost, y, i, j, delta):
     """Move two coefficients by the best step that keeps both between zero and their cost."""
     a, b = alpha[i], alpha[j]
@@ -98,7 +98,7 @@ def _move_pair(alpha, cost, y, i, j, delta):
     alpha[i], alpha[j] = a, b
 
 
-@inner(no_cpython_wrapper=True, error_model="numpy", _nrt=False)
+@inner()
 def _offset(alpha, cost, y, slopes):
     """Return the constant: the mean over free rows, or the middle of what the others allow."""
     n_free, total, high, low = 0, 0.0, np.inf, -np.inf
@@ -115,7 +115,7 @@ def _offset(alpha, cost, y, slopes):
     return total / n_free if n_free else (high + low) / 2.0
 
 
-@inner(error_model="numpy")
+@kernel()
 def separate(distances, column, y, cost, gamma, tolerance, decisions):
     """Fit two classes and write the decisions of the test rows, positive for the rows of +1; False if it did not end.
 
@@ -182,7 +182,7 @@ def separate(distances, column, y, cost, gamma, tolerance, decisions):
     return True
 
 
-@inner(error_model="numpy", _nrt=False)
+@kernel(_nrt=False)
 def add_column(distances, n, column):
     """Add a column's part to squared distances from each of n rows to all rows."""
     for i in range(n):

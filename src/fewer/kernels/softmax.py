@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from fewer.kernels.compiling import inner
+from fewer.kernels.compiling import inner, kernel
 from fewer.kernels.newton import EXACT, MOST_STEPS, factor, solve, weight_right
 
 
-@inner(_nrt=False, error_model="numpy", fastmath={"contract", "reassoc", "nsz", "arcp"})
+@inner(fastmath={"contract", "reassoc", "nsz", "arcp"})
 def shares_of(columns, members, fit, fold, theta, shares):
     """Write (c, n) chances of the training rows; return the loss."""
     c, k = theta.shape
@@ -44,7 +44,7 @@ def shares_of(columns, members, fit, fold, theta, shares):
     return loss
 
 
-@inner(no_cpython_wrapper=True, _nrt=False, error_model="numpy", fastmath={"contract", "reassoc", "nsz", "arcp"})
+@inner(fastmath={"contract", "reassoc", "nsz", "arcp"})
 def slopes(columns, members, fit, fold, theta, shares, gradient, hessian):
     """Write the gradient (c · k,) and the lower half of the Hessian at theta, from the chances there."""
     c, k = theta.shape
@@ -88,7 +88,7 @@ def slopes(columns, members, fit, fold, theta, shares, gradient, hessian):
                     hessian[a * k + j, a * k + j] += fit.ridge
 
 
-@inner(_nrt=False, error_model="numpy")
+@kernel(_nrt=False)
 def climb(columns, members, fit, fold, theta, gradient, hessian, room):
     """Fit from a start by Newton's steps, halved where the loss would rise; leave the factor of the Hessian behind."""
     c, k = theta.shape
@@ -122,7 +122,7 @@ def climb(columns, members, fit, fold, theta, gradient, hessian, room):
     return False
 
 
-@inner(no_cpython_wrapper=True, _nrt=False, error_model="numpy")
+@inner()
 def predict(theta, columns, rows, fold, lower, slack, out, open_rows, d):
     """Write the decisions (n, c) of test rows; mark those that the slack of another solver can turn.
 
@@ -156,7 +156,7 @@ def predict(theta, columns, rows, fold, lower, slack, out, open_rows, d):
                 open_rows[i] = True
 
 
-@inner(_nrt=False, error_model="numpy")
+@kernel(_nrt=False)
 def predict_added(members, added, rows, fit, tolerance, start, out, open_rows, sure, scratch):
     """Predict from the members and each of `added`, one at a time: (q, n, c).
 
@@ -198,7 +198,7 @@ def predict_one_more(members: Any, added: Any, rows: Any, fit: Any, tolerance: f
     predict_added(np.append(members, 0), added, rows, fit, tolerance, start, *out, scratch)
 
 
-@inner(_nrt=False, error_model="numpy")
+@kernel(_nrt=False)
 def add_slopes(fit, rows, judged, members, theta, asked, scratch, sums):
     """Do what `newton.add_slopes` does for several classes: theta is (m, f, c, k + 1)."""
     gradient, hessian, shares, decisions, open_rows = scratch

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from fewer.kernels.compiling import kernel
 
 SUMS = {"reassoc", "contract", "arcp"}
 """Sums may be taken in any order, so that they are vectorised; NaN stays NaN."""
 
 
-@njit(nogil=True, cache=True, fastmath=SUMS)
+@kernel(fastmath=SUMS)
 def add_class_moments(X, shares, shift, mass, first, second):
     """Add the rows of a chunk to each class's weight and first two moments about a shift; missing cells are left out.
 
@@ -41,7 +42,7 @@ def add_class_moments(X, shares, shift, mass, first, second):
                 second[f, c] += q
 
 
-@njit(nogil=True, cache=True, fastmath=SUMS)
+@kernel(fastmath=SUMS)
 def add_class_moments_by_row(X, y, weights, shift, first, second):
     """Do the same for a table row by row without missing cells.
 
@@ -58,7 +59,7 @@ def add_class_moments_by_row(X, y, weights, shift, first, second):
             squares[f] += w * x * x
 
 
-@njit(nogil=True, cache=True, fastmath=SUMS)
+@kernel(fastmath=SUMS)
 def add_class_sums_by_row(X, y, weights, first):
     """Do the same for the first moments alone, about zero."""
     n, p = X.shape
@@ -68,7 +69,7 @@ def add_class_sums_by_row(X, y, weights, first):
             sums[f] += w * row[f]
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def add_sparse_moments(table, y, weights, sums, low, high):
     """Do the same for the stored cells of a sparse table, column by column, about zero; missing ones take mass away.
 
@@ -94,7 +95,7 @@ def add_sparse_moments(table, y, weights, sums, low, high):
         low[f], high[f] = least, most
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def add_sparse_moments_by_row(table, y, weights, sums):
     """Do the same for a table compressed by rows, without missing cells and ranges: the same additions in their order.
 
@@ -113,7 +114,7 @@ def add_sparse_moments_by_row(table, y, weights, sums):
             flat[first + n_classes] += w * x * x
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def add_class_moments_by_code(X, y, weights, shift, mass, first, second):
     """Do the same for many classes, each row by its code.
 
@@ -139,7 +140,7 @@ def add_class_moments_by_code(X, y, weights, shift, mass, first, second):
             second[f, c] += sums[c, 2]
 
 
-@njit(nogil=True, cache=True, fastmath=SUMS)
+@kernel(fastmath=SUMS)
 def add_target_moments(X, y, weights, shift, y_shift, sums):
     """Add the rows of a chunk to each column's joint moments with the target, over the column's present cells.
 
@@ -174,7 +175,7 @@ def add_target_moments(X, y, weights, shift, y_shift, sums):
             sums[f, 5] += sxy
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def add_levels(X, most, values, n_values):
     """Keep the distinct values of each column as long as they are at most `most`; more are only counted as `most` + 1.
 
@@ -207,7 +208,7 @@ def add_levels(X, most, values, n_values):
         n_values[f] = known
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def code_columns(X, columns, edges, n_edges, nominal, levels, codes):
     """Write the bin of each cell: how many edges it reaches, a nominal cell as it is, a missing one as the last level.
 
@@ -240,7 +241,7 @@ def code_columns(X, columns, edges, n_edges, nominal, levels, codes):
                 out[i] = missing if np.isnan(x) else np.uint16(np.searchsorted(mine, x, side="right"))
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def count_with(codes, levels, starts, other, n_other, weights, counts):
     """Add the rows of a chunk to the joint counts of each column and one other code.
 
@@ -254,7 +255,7 @@ def count_with(codes, levels, starts, other, n_other, weights, counts):
             table[np.int64(code[i]) * n_other + other[i]] += weights[i]
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def count_pairs(codes, levels, starts, target, n_target, weights, counts):
     """Add the rows of a chunk to the joint counts of each pair of columns f < s with the target.
 
@@ -279,7 +280,7 @@ def count_pairs(codes, levels, starts, target, n_target, weights, counts):
                     table[both[i] * wide + code[i]] += own[i]
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def mix(keys, seed):
     """Turn row numbers into numbers that look drawn at random (SplitMix64), the same wherever they are computed."""
     out = np.empty(keys.shape[0], dtype=np.uint64)
@@ -291,7 +292,7 @@ def mix(keys, seed):
     return out
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def gather_shifted(X, order, columns, shift, out, about, gaps):
     """Write some columns less their shift, rows in another order and missing cells as 0, and what they range over.
 
@@ -320,7 +321,7 @@ def gather_shifted(X, order, columns, shift, out, about, gaps):
         gaps[place] = n - np.int64(present)
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def gather_scaled(X, rows, columns, middle, spread, most, starts, values, out):
     """Write some columns in spreads from their middle, cut off at both ends, missing cells as 0.
 

@@ -18,8 +18,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from fewer.kernels.compiling import inner, kernel
 from fewer.kernels.distances import FAR, add_masks, add_terms
 from fewer.kernels.intrinsics import least_float
 from fewer.kernels.votes import ballot_for, count_votes, farthest_complete, gain, list_nearest, vote
@@ -118,7 +118,7 @@ class Race(NamedTuple):
 # rows that remain.
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@inner(forceinline=True)
 def certain(n_all, n_own, v, rows, codes, ks, race):
     """Say whether the votes among the rows of a list must go right or wrong, or can go either way (OPEN)."""
     if n_all == 0 or not race.simple:
@@ -139,7 +139,7 @@ def certain(n_all, n_own, v, rows, codes, ks, race):
     return OPEN
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def kth_smallest(x, count, k, small):
     """Return the k-th smallest of the first numbers, FAR if there are fewer; `small` is scratch."""
     if count < k:
@@ -162,7 +162,7 @@ def kth_smallest(x, count, k, small):
     return worst
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@inner(forceinline=True)
 def limit_without(v, h, count, capacity, rows, least, rest, scanned, small):
     """Return the distance that capacity rows of a list do not exceed, whatever h undecided units add."""
     if capacity == 1:
@@ -175,7 +175,7 @@ def limit_without(v, h, count, capacity, rows, least, rest, scanned, small):
     return kth_smallest(scanned, count, capacity, small)
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@inner(forceinline=True)
 def keep_without(v, w, count, limit, rows, least, own):
     """Copy the rows of list v within a limit to list w; return how many, and how many of the own class."""
     kept, n_own = np.uint64(0), np.uint64(0)
@@ -189,7 +189,7 @@ def keep_without(v, w, count, limit, rows, least, own):
     return kept, n_own
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@inner(forceinline=True)
 def keep_with(v, w, u, count, limit, rows, least, parts, own):
     """Do the same with what unit u adds."""
     kept, n_own = np.uint64(0), np.uint64(0)
@@ -203,7 +203,7 @@ def keep_with(v, w, u, count, limit, rows, least, parts, own):
     return kept, n_own
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def start_walk(query, lists, race):
     """Sum what undecided units may add, and list the rows that may be neighbors under some subset of the tree."""
     top, n, rest, count = query.parts.shape[0], query.start.shape[0], query.rest, 0
@@ -223,7 +223,7 @@ def start_walk(query, lists, race):
     lists.limits[v], lists.visits[top] = limit, 0
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def judge_leaf(rows, d, limit, listed, rules, ballot):
     """Let the rows that remain for one subset vote; returns False if they do not suffice."""
     if rules.ks[-1] == 1:
@@ -237,7 +237,7 @@ def judge_leaf(rows, d, limit, listed, rules, ballot):
     return count_votes(listed[:count], near_d, reach, d[:0], rules, ballot)
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def judge_whole(number, query, d, rules, ballot):
     """Let all rows vote under one subset of the tree, by its number."""
     for j in range(d.shape[0]):
@@ -249,7 +249,7 @@ def judge_whole(number, query, d, rules, ballot):
     vote(d, rules, ballot)
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def judge_list(v, node, level, query, lists, rules, ballot):
     """Let the rows of a list vote for one subset, or for all below a node: JUDGED, or OPEN if that is too early."""
     count = lists.counts[v]
@@ -262,7 +262,7 @@ def judge_list(v, node, level, query, lists, rules, ballot):
     return JUDGED
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@inner(forceinline=True)
 def beyond(level, node, above, fewest, bound):
     """Say whether all subsets below a node are out, whatever the number of neighbors."""
     out = True
@@ -271,7 +271,7 @@ def beyond(level, node, above, fewest, bound):
     return out
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def walk_tree(query, lists, tree, race, rules, ballot):
     """Add one row's loss to the subsets of a tree that are still in the race.
 
@@ -329,7 +329,7 @@ def walk_tree(query, lists, tree, race, rules, ballot):
     return seen, lost, work
 
 
-@njit(nogil=True, cache=True)
+@inner(_nrt=True)
 def lists_for(top, n, capacity, n_t):
     """Make what a row's walk down a tree needs."""
     lists, shape = 2 * (top + 1), (2 * (top + 1), n)
@@ -340,7 +340,7 @@ def lists_for(top, n, capacity, n_t):
     )  # fmt: skip
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def fill_parts(i, units, exact, parts):
     """Write what each unit adds to the distances of row i."""
     for u in range(units.offsets.shape[0] - 1):
@@ -350,7 +350,7 @@ def fill_parts(i, units, exact, parts):
             add_terms(parts[u], 0, exact.columns[f, i], exact.missing[f, i], f, exact.fold[i], 1.0, exact)
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def plant(leaves, tree):
     """Start a tree: no loss yet, but what the leaves (2^h,) already have against them."""
     n = leaves.shape[0]
@@ -362,7 +362,7 @@ def plant(leaves, tree):
             tree.fewest[node, t] = min(tree.fewest[2 * node, t], tree.fewest[2 * node + 1, t])
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def harvest(tree, losses):
     """Sum the losses on the way to each subset, (2^h, t)."""
     n, passed = losses.shape[0], tree.passed
@@ -375,7 +375,7 @@ def harvest(tree, losses):
             losses[leaf, t] = passed[n + leaf, t]
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def score_tree(rows, worth, bound, base, units, exact, rules, tree):
     """Judge rows, in the order given, under all subsets of some units beside the columns in `base` (p,).
 

@@ -9,10 +9,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from fewer.kernels.compiling import inner
+from fewer.kernels.compiling import inner, kernel
 from fewer.problem import FloatArray, IntArray
 
 # Few functions, whole arrays and bounds instead of slices: each function and each slice costs tenths of a second of
@@ -51,7 +50,7 @@ class ForestScratch(NamedTuple):
     """Of the random numbers."""
 
 
-@inner(no_cpython_wrapper=True)
+@inner()
 def _next(state):
     """Draw 64 random bits (xorshift64*)."""
     x = state[0]
@@ -62,7 +61,7 @@ def _next(state):
     return x * np.uint64(2685821657736338717)
 
 
-@inner(no_cpython_wrapper=True)
+@inner()
 def _partition(rows, low, high, columns, f, cut):
     """Bring the rows at or below a cut of column f to the front; return where the others begin."""
     i, j = low, high - 1
@@ -75,7 +74,7 @@ def _partition(rows, low, high, columns, f, cut):
     return i
 
 
-@inner(no_cpython_wrapper=True, error_model="numpy")
+@inner()
 def _best_cut(train, low, high, n_tried, mass, scratch):
     """Try one random cut of a few random inputs on rows[low:high]; return the best: gain, input (−1: none) and place.
 
@@ -120,7 +119,7 @@ def _best_cut(train, low, high, n_tried, mass, scratch):
     return best, best_input, best_cut
 
 
-@njit(cache=True, nogil=True, no_cfunc_wrapper=True, error_model="numpy")
+@kernel()
 def grow(train, test, target, weights, growth, scratch, outputs, gains):
     """Grow trees; add the mean prediction of the test rows to `outputs` and what each input gained to `gains`.
 
@@ -210,7 +209,7 @@ def random_trees(
     return outputs / n_trees, gains / n_trees
 
 
-@njit(cache=True, nogil=True, no_cfunc_wrapper=True)
+@kernel()
 def nearest_sums(distances, target, weights, near_d, near, out):
     """Sum weights and weighted targets over the nearest training rows of each test row; of equal ones the first.
 

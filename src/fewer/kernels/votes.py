@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from fewer.kernels.compiling import inner
 from fewer.kernels.distances import FAR
@@ -27,7 +26,7 @@ class Ballot(NamedTuple):
     means: Any
 
 
-@njit(nogil=True, cache=True)
+@inner(_nrt=True)
 def ballot_for(rules):
     """Make the arrays that voting needs."""
     capacity, t = rules.ks[-1] + SPARE, len(rules.ks)
@@ -40,7 +39,7 @@ def ballot_for(rules):
     )
 
 
-@inner(no_cpython_wrapper=True)
+@inner()
 def list_nearest(d, near, near_d):
     """List the nearest rows, earlier rows first among equally near ones; return how many there are."""
     capacity, count = near.shape[0], 0
@@ -61,7 +60,7 @@ def list_nearest(d, near, near_d):
     return count
 
 
-@inner(no_cpython_wrapper=True)
+@inner()
 def count_votes(near, near_d, reach, d, rules, ballot):
     """Let the k nearest rows vote, or all rows at the k smallest distinct distances, for each k.
 
@@ -120,7 +119,7 @@ def count_votes(near, near_d, reach, d, rules, ballot):
     return True
 
 
-@inner(no_cpython_wrapper=True)
+@inner()
 def farthest_complete(near_d, capacity):
     """Return the distance up to which a list of limited capacity holds all rows."""
     count = near_d.shape[0]
@@ -141,7 +140,7 @@ def vote(d, rules, ballot):
     count_votes(ballot.near[:count], near_d, reach, d, rules, ballot)
 
 
-@inner(no_cpython_wrapper=True)
+@inner()
 def gain(i, t, rules, ballot):
     """Return what row i adds to the score with the t-th number of neighbors."""
     if rules.n_classes:
@@ -150,7 +149,7 @@ def gain(i, t, rules, ballot):
     return -np.rint(rules.row_weights[i] * error * error / rules.grain) * rules.grain
 
 
-@inner(no_cpython_wrapper=True)
+@inner()
 def judge(d, i, rules, ballot, gains):
     """Judge row i by its distances and add what it gains to the score."""
     # What `vote` does, not a call of it: one function less to compile.

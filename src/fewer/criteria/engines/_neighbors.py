@@ -147,8 +147,9 @@ class NeighborsEngine(Engine):
         before, standing = self._kept.pop() if self._kept else (members, None)
         if standing is None or not np.isin(before, members).all():
             before, standing = members[:0], self._stand_alone()
+        room = kernels.VotingRoom.of(standing, len(members))
         for new in members[~np.isin(members, before)]:
-            kernels.stand(before, new, self._tables, self._rule, self.folds.bounds, standing)
+            kernels.stand(before, new, self._tables, self._rule, self.folds.bounds, standing, room)
             before = np.append(before, new)
         return standing
 
@@ -177,9 +178,9 @@ class NeighborsEngine(Engine):
         out: FloatArray,
     ) -> kernels.Votes:
         """Vote with each of the added columns."""
-        shape = (len(added), self.folds.n_tests)
+        shape, room = (len(added), self.folds.n_tests), kernels.VotingRoom.of(standing, len(members))
         votes = kernels.Votes(out, np.zeros(shape, dtype=bool), np.zeros(len(added)), np.zeros(shape, dtype=bool))
-        kernels.vote(standing, members, added, self._tables, self._rule, race, votes)
+        kernels.vote(standing, members, added, self._tables, self._rule, race, votes, room)
         return votes
 
     def predict_members(self, members: IntArray, out: FloatArray) -> BoolArray:
