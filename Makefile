@@ -22,7 +22,7 @@ $(DEMO)/.ready: pyproject.toml constraints.txt
 	$(DEMO)/bin/python -m pip install --quiet --constraint constraints.txt .
 	@touch $@
 
-demo: $(DEMO)/.ready  ## install what the demo needs, then select features of radar returns: fewer-demo.html
+demo: $(DEMO)/.ready  ## install what the demo needs, then select features of a satellite image: fewer-demo.html
 	$(DEMO)/bin/fewer demo --report fewer-demo.html
 
 test: $(READY)  ## set up, then lint, types, tests and doctests
