@@ -130,7 +130,7 @@ def test_what_cannot_work_together_is_refused_before_the_clock_is_asked():
         {"control": Aggregate(control=object())},
         {"control": Aggregate(control=Probe(n_probes=float("nan")))},
     ],
-    ids=repr,
+    ids=["generations", "population", "control", "inside"],
 )
 def test_parameters_are_looked_at_before_a_budget_counts_with_them(parts):
     with pytest.raises(InputError, match=r"^The '\w+' parameter of \w+ "):

@@ -49,7 +49,7 @@ def weigh(fit):
             fit.weighed[c, i] = fit.residual[c, i] / (kept * kept)
 
 
-@inner(_nrt=True, fastmath={"contract", "reassoc", "nsz"})
+@inner(fastmath={"contract", "reassoc", "nsz"})
 def multiply(X, means, first, second, out, other):
     """Write the products of two vectors with all columns in one pass over the table, four rows at a time."""
     n, p = X.shape

@@ -237,7 +237,7 @@ def _count_classes(rows, start, stop, codes, counts, sums):
 
 
 # Arrays come from outside: making them, and filling parts of them at once, would take a third of the compilation.
-@kernel(_nrt=False)
+@kernel()
 def grow(columns, counts, seeds, limits, room, outputs, gains):
     """Grow trees and add what they say of the test rows.
 

@@ -1,8 +1,7 @@
 """How kernels are compiled, what they are made of, and how compiled ones outlive an upgrade.
 
 Most of what a first use waits for is compilation. What Python calls is a `kernel`; what only kernels call is an `inner`
-function, which is not compiled to machine code by itself: its instructions become part of each kernel that calls it,
-and are optimised there once.
+function, which needs no entry for Python.
 """
 
 from __future__ import annotations
@@ -13,8 +12,6 @@ from typing import Any
 
 from numba import njit
 from numba.core.caching import IndexDataCacheFile
-from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler
 from numba.core.registry import CPUDispatcher
 
 COMMON = {"nogil": True, "no_cfunc_wrapper": True, "error_model": "numpy"}
@@ -32,19 +29,17 @@ def kernel(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     return njit(cache=True, **COMMON, **options)
 
 
-def inner(_nrt: bool = False, **options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Compile a function that only kernels call.
+def inner(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Compile a function that only kernels call, without an entry for Python.
 
     Parameters
     ----------
-    _nrt : bool, default=False
-        Whether it makes or returns arrays. Otherwise references to arrays are not counted.
     **options
         Further options of numba's.
     """
 
     def compiled(function: Callable[..., Any]) -> Any:
-        result = njit(pipeline_class=_PartCompiler, no_cpython_wrapper=True, _nrt=_nrt, **COMMON, **options)(function)
+        result = njit(cache=True, no_cpython_wrapper=True, **COMMON, **options)(function)
         result.__class__ = Inner
         return result
 
@@ -59,35 +54,6 @@ class Inner(CPUDispatcher):
         if "for_python" not in vars(self):
             self.for_python = njit(**COMMON)(self.py_func)
         return self.for_python(*args)
-
-
-class _Part(JITCodeLibrary):
-    """Instructions that wait for the kernel that they become part of, which is optimised and compiled as a whole."""
-
-    def _optimize_final_module(self) -> None:
-        pass
-
-    def _finalize_final_module(self) -> None:
-        self._finalize_dynamic_globals()
-        self._finalized = True
-
-    def get_pointer_to_function(self, name: str) -> int:
-        return 0  # there is none
-
-    @property
-    def codegen(self) -> Any:
-        return self
-
-    def set_env(self, *_: Any) -> None:
-        """Do nothing: constants of Python's are not used."""
-
-
-class _PartCompiler(Compiler):
-    """Numba's compiler for a part. Checked with numba 0.68."""
-
-    def compile_extra(self, function: Callable[..., Any]) -> Any:
-        self.state.library = _Part(self.state.targetctx.codegen(), function.__qualname__)
-        return super().compile_extra(function)
 
 
 def forget_what_cannot_be_read() -> None:

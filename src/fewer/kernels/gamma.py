@@ -74,7 +74,7 @@ class Room(NamedTuple):
     start: Any
 
 
-@inner(_nrt=True)
+@inner()
 def scratch_for(n):
     """Make the arrays that a row needs."""
     return Room(

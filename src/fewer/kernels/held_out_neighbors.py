@@ -385,7 +385,7 @@ def doubt_of(errors, members, new):
     return np.sqrt(squared), 1.000001 + (members.shape[0] + 1) * ROUNDING
 
 
-@kernel(_nrt=False)
+@kernel()
 def stand(before, new, tables, rule, bounds, standing, room):
     """Add the column `new` to what is known of the members before it."""
     base, sizes, scratch, rows = standing.base, tables.sizes, room.lanes, room.found.rows
@@ -501,7 +501,7 @@ def say(rule, tables, columns, place, n, found, q, out):
     return average(found, n, rule.k, targets, fold, out, q, i)
 
 
-@kernel(_nrt=False)
+@kernel()
 def vote(standing, members, added, tables, rule, race, votes, room):
     """Vote with the members and each of `added`, one at a time."""
     lows, highs, folds = tables.lows, tables.highs, tables.folds

@@ -479,7 +479,7 @@ def _add_values(work, rate, raw, tests):
             tests[work.order[i]] += value
 
 
-@kernel(_nrt=False)
+@kernel()
 def boost(rows, columns, growth, work, raw, tests, categories, missing, by_gain, several):
     """Add rounds to an ensemble on some columns and to the predictions of the test rows.
 

@@ -19,7 +19,7 @@ FEW_ROWS = 256
 """Up to so many rows, each of which counts once, x log x of all counts is computed beforehand."""
 
 
-@inner(_nrt=True)
+@inner()
 def information_of_counts(low, high, codes, levels, target, n_target, out):
     """Write the mutual information where each row counts once and there are few: the same sums without logarithms.
 

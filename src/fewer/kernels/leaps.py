@@ -12,7 +12,7 @@ import numpy as np
 from fewer.kernels.compiling import inner, kernel
 
 
-@inner(_nrt=True)
+@inner()
 def drop_losses(inverse, coefficients, starts, units, out):
     """Write how much the residual sum of squares rises without each of some units.
 
@@ -34,7 +34,7 @@ def drop_losses(inverse, coefficients, starts, units, out):
             out[place] = (own * solved).sum()
 
 
-@inner(_nrt=True)
+@inner()
 def without_unit(inverse, coefficients, low, high, less, fewer):
     """Write inverse and coefficients of the fit without inputs low … high − 1."""
     less[:], fewer[:] = inverse, coefficients

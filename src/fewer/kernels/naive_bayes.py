@@ -116,7 +116,7 @@ def weight_right(base, y, weights):
     return total
 
 
-@inner(_nrt=True)
+@inner()
 def weight_of_pairs(base, y, weights, bounds):
     """Sum the weights of the pairs within one part that the scores rank rightly, ties by half (two classes)."""
     total = 0.0
@@ -142,7 +142,7 @@ def weight_of_pairs(base, y, weights, bounds):
     return total
 
 
-@inner(_nrt=True)
+@inner()
 def count_of_pairs(base, y, bounds):
     """Do the same where every row weighs 1."""
     n = base.shape[0]

@@ -104,7 +104,7 @@ def slopes(fit, fold, members, theta, work, gradient, hessian):
     return loss
 
 
-@kernel(_nrt=False, fastmath={"contract", "reassoc", "nsz", "arcp"})
+@kernel(fastmath={"contract", "reassoc", "nsz", "arcp"})
 def mean_loss(theta, fit, fold, members, work, gradient):
     """Write the gradient of the loss a row; return that loss: what scikit-learn hands to L-BFGS."""
     size, total = fit.sizes[fold], fit.totals[fold]
@@ -216,7 +216,7 @@ def _minimise_model(gradient, hessian, theta, after, price):
             return
 
 
-@kernel(_nrt=False)
+@kernel()
 def climb(fit, fold, members, theta, work, gradient, hessian, room, lengths):
     """Fit from a start by Newton's steps, halved where the loss would rise; leave the factor of the Hessian behind.
 
@@ -253,7 +253,7 @@ def climb(fit, fold, members, theta, work, gradient, hessian, room, lengths):
     return False
 
 
-@kernel(_nrt=False)
+@kernel()
 def predict(theta, members, rows, fold, lower, slack, out, open_rows, x):
     """Write the decisions of test rows; mark those that are nearer to zero than the slack of another solver allows.
 
@@ -276,7 +276,7 @@ def predict(theta, members, rows, fold, lower, slack, out, open_rows, x):
             open_rows[i] = abs(total) <= slack * reach
 
 
-@kernel(_nrt=False)
+@kernel()
 def predict_added(members, added, rows, fit, tolerance, start, out, open_rows, sure, scratch, lengths):
     """Predict from the members and each of `added`, one at a time: (q, n, 2).
 
@@ -297,7 +297,7 @@ def predict_added(members, added, rows, fit, tolerance, start, out, open_rows, s
                 predict(theta, members, rows, fold, hessian, slack, out[q], open_rows[q], room[0])
 
 
-@kernel(_nrt=False)
+@kernel()
 def predict_with_reach(members, added, rows, fit, slack, start, out, reach, sure, scratch):
     """Do the same for one class against the others: decisions (q, n), and how far off another solver's may be, (q, n).
 
@@ -358,7 +358,7 @@ def weight_right(decisions, y, weights, low, high):
     return right
 
 
-@kernel(_nrt=False)
+@kernel()
 def add_slopes(fit, rows, judged, members, theta, asked, scratch, sums):
     """Add what some rows have in the loss, the gradient and the Hessian of many fits, and held-out rows in the score.
 

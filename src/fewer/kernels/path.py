@@ -70,7 +70,7 @@ def descend(coefficients, gradient, gram, place, groups, penalty, tolerance):
             everyone = False
 
 
-@inner(_nrt=True)
+@inner()
 def _move(coefficients, gradient, gram, place, members, curvature, kept):
     """Move one group to its minimum and bring the gradient up to date; return the largest change."""
     n_outputs = coefficients.shape[1]

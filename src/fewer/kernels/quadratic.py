@@ -11,7 +11,7 @@ LEAST = 1e-9
 """A pivot below this share of a column's variance loses too many digits."""
 
 
-@inner(_nrt=True)
+@inner()
 def stretch(lower):
     """Return the sum of squares of the inverse of a factor: the trace of the inverse matrix."""
     k = lower.shape[0]
@@ -51,7 +51,7 @@ def whiten(members, columns, low, mean, lower, coordinates, base):
             base[i] -= logarithm
 
 
-@inner(_nrt=True, fastmath={"contract", "reassoc", "nsz"})
+@inner(fastmath={"contract", "reassoc", "nsz"})
 def border(members, new, gram, lower, v):
     """Write the new column's coefficients on the whitened members.
 

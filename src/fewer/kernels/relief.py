@@ -80,7 +80,7 @@ class ReliefRoom(NamedTuple):
     exact: Any
 
 
-@inner(_nrt=True)
+@inner()
 def scratch_for(n_rows, k):
     """Make the arrays that queries need."""
     return ReliefRoom(
@@ -642,7 +642,7 @@ def relations(kind, i, found, size, codes, y, bound):
             kind[m] = 0 if codes[i] == codes[j] else 1 + codes[j]
 
 
-@inner(_nrt=True)
+@inner()
 def add_plain(scores, vote, i, found, kind, size, shares, rows):
     """Add one row's part to the scores: mean differences to misses, class by class, less that to hits.
 
@@ -671,7 +671,7 @@ def add_plain(scores, vote, i, found, kind, size, shares, rows):
             scores[f] += counts[kind[n_pairs]] * abs(x[f] - z[f])
 
 
-@inner(_nrt=True)
+@inner()
 def add_mixed(scores, vote, i, found, kind, size, shares, rows, nominal):
     """Add one row's part to the scores, over the cells that are present."""
     n_kinds = shares.shape[0] + 1

@@ -196,7 +196,7 @@ def keep_outside(fp, tp, size, price, hull_fp, hull_tp, kept):
     return n
 
 
-@inner(_nrt=True)
+@inner()
 def append_points(points, total, child, kept, hull, highest):
     """Write a child's kept vertices behind the first `total` points (4, m), in more room if it takes some."""
     fp, tp, last = hull

@@ -182,7 +182,7 @@ def separate(distances, column, y, cost, gamma, tolerance, decisions):
     return True
 
 
-@kernel(_nrt=False)
+@kernel()
 def add_column(distances, n, column):
     """Add a column's part to squared distances from each of n rows to all rows."""
     for i in range(n):

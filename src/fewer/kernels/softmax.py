@@ -88,7 +88,7 @@ def slopes(columns, members, fit, fold, theta, shares, gradient, hessian):
                     hessian[a * k + j, a * k + j] += fit.ridge
 
 
-@kernel(_nrt=False)
+@kernel()
 def climb(columns, members, fit, fold, theta, gradient, hessian, room):
     """Fit from a start by Newton's steps, halved where the loss would rise; leave the factor of the Hessian behind."""
     c, k = theta.shape
@@ -156,7 +156,7 @@ def predict(theta, columns, rows, fold, lower, slack, out, open_rows, d):
                 open_rows[i] = True
 
 
-@kernel(_nrt=False)
+@kernel()
 def predict_added(members, added, rows, fit, tolerance, start, out, open_rows, sure, scratch):
     """Predict from the members and each of `added`, one at a time: (q, n, c).
 
@@ -198,7 +198,7 @@ def predict_one_more(members: Any, added: Any, rows: Any, fit: Any, tolerance: f
     predict_added(np.append(members, 0), added, rows, fit, tolerance, start, *out, scratch)
 
 
-@kernel(_nrt=False)
+@kernel()
 def add_slopes(fit, rows, judged, members, theta, asked, scratch, sums):
     """Do what `newton.add_slopes` does for several classes: theta is (m, f, c, k + 1)."""
     gradient, hessian, shares, decisions, open_rows = scratch

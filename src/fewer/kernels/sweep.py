@@ -329,7 +329,7 @@ def walk_tree(query, lists, tree, race, rules, ballot):
     return seen, lost, work
 
 
-@inner(_nrt=True)
+@inner()
 def lists_for(top, n, capacity, n_t):
     """Make what a row's walk down a tree needs."""
     lists, shape = 2 * (top + 1), (2 * (top + 1), n)

@@ -26,7 +26,7 @@ class Ballot(NamedTuple):
     means: Any
 
 
-@inner(_nrt=True)
+@inner()
 def ballot_for(rules):
     """Make the arrays that voting needs."""
     capacity, t = rules.ks[-1] + SPARE, len(rules.ks)
