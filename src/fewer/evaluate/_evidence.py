@@ -772,7 +772,7 @@ def standard_error(
 ) -> float | None:
     """Return the standard error of a subset's cross-validated score, over parts of the rows.
 
-    The rows' out-of-fold predictions are graded without each of so many stratified parts (the delete-a-group
+    The held-out predictions are graded again without each stratified part of the rows in turn (the delete-a-group
     jackknife). For accuracy and parts of equal size this is the standard error of the mean over the parts; it serves
     grades that are no means of rows too, such as R² and the area under a ROC curve. None if a grade is not defined.
 

@@ -139,7 +139,7 @@ def _weights(weights: ArrayLike | None, n_features: int) -> FloatArray:
 
 
 MOST_ROWS = 20_000
-"""The distances of so many rows from each other take 3 GiB."""
+"""The distances between all pairs of this many rows take 3 GiB."""
 CHUNK = 1024
 
 
