@@ -5,8 +5,8 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE / "_ext"))
-sys.path.insert(0, str(HERE.parent / "src"))
+for folder in (HERE, HERE / "_ext", HERE.parent / "packages" / "fewer-papers" / "src", HERE.parent / "src"):
+    sys.path.insert(0, str(folder))
 
 import fewer  # noqa: E402
 

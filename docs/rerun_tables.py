@@ -2,8 +2,8 @@
 
 Run with `.venv/bin/python docs/rerun_tables.py FOLDER` after `fewer reproduce all --out FOLDER`, or after
 `fewer reproduce NAME --out FOLDER` for some; with `--quick` it takes minutes. Data that does not come with the package
-is read from the folder FEWER_DATA. A page is written for each document with a `cells.json` in FOLDER; the counts, the
-table of all cells (`cells.csv`) and the page that searches and sorts it (`_static/reruns.html`) are of these.
+is read from the folder FEWER_DATA. A page is written for each document with a `cells.json` in FOLDER; the counts and
+the table of all cells (`cells.csv`) are of these. From them the site makes the page that searches and sorts all cells.
 """
 
 import csv
@@ -14,7 +14,7 @@ from pathlib import Path
 import fewer_papers as papers
 from fewer_papers._page import write_reproduction_report
 
-HERE = Path(__file__).parent
+FOLDER = Path(__file__).parent / "methods" / "reruns"
 NAMES = ("nel", "dong-kothari", "chen", "loughrey", "scott")
 VERDICTS = {
     "matches": "match",
@@ -24,7 +24,9 @@ VERDICTS = {
     "no verdict": "no verdict",
     "not reproducible": "not obtainable",
 }
-COLUMNS = "table row column printed printed_sd ours low high verdict others role kind reason".split()
+COLUMNS = "table row column printed printed_sd ours low high verdict others role kind reason tested".split()
+
+CLAIMS = "What it claims, looked at again:"
 
 
 def shown(value):
@@ -72,34 +74,60 @@ def unexplained(run):
     return ["Unexplained, and what was tried on it:", "", *lines, ""] if lines else []
 
 
-def write_page(folder, run):
+def write_page(run):
     lines = [f"`{command(run)}`: {run['conclusion']}", "", *counts_table([run]), ""]
     lines += unexplained(run)
-    lines += ["What it claims, looked at again:", "", *(f"- {claim}" for claim in run["claims"])]
-    (folder / f"{run['document']}.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    lines += [CLAIMS, "", *(f"- {claim}" for claim in run["claims"])]
+    (FOLDER / f"{run['document']}.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def write_cells(folder, runs):
-    with (folder / "cells.csv").open("w", encoding="utf-8", newline="") as file:
+def write_cells(runs):
+    with (FOLDER / "cells.csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["document", *COLUMNS])
         for run in runs:
             writer.writerows([run["document"], *(shown(cell[name]) for name in COLUMNS)] for cell in run["cells"])
 
 
+def recorded_run(name):
+    """Return a document as its page and `cells.csv` have it, for the page of all cells."""
+    first, *lines = (FOLDER / f"{name}.md").read_text(encoding="utf-8").splitlines()
+    ran, _, conclusion = first.partition(": ")
+    run = {"document": name, "title": papers.document(name).title, "quick": "--quick" in ran, "conclusion": conclusion}
+    run |= {"values": {}, "spreads": {}, "chance": {}, "seconds": 0, "figures": []}
+    for kind in ("value", "spread"):
+        for line in lines:
+            if line.startswith(f"| {name}, {kind}s |"):
+                *counts, _, inside, permuted, constant = line.strip("| ").split(" | ")[1:]
+                run[f"{kind}s"] = dict(zip(VERDICTS, map(int, counts), strict=True))
+                shares = zip(("inside", "permuted", "constant"), (inside, permuted, constant), strict=True)
+                run["chance"][kind] = {key: float(share.rstrip("%")) / 100 for key, share in shares}
+    run["claims"] = [line.removeprefix("- ") for line in lines[lines.index(CLAIMS) + 2 :]]
+    with (FOLDER / "cells.csv").open(encoding="utf-8", newline="") as file:
+        cells = [{key: value or None for key, value in cell.items()} for cell in csv.DictReader(file)]
+    run["cells"] = [
+        {**cell, "reason": cell["reason"] or "", "others": cell["others"] and float(cell["others"])}
+        for cell in cells
+        if cell["document"] == name
+    ]
+    return run
+
+
+def write_all_cells(path):
+    """Write the page that searches and sorts all cells. Figures come with `fewer reproduce all --report` alone."""
+    write_reproduction_report(path, [recorded_run(name) for name in NAMES])
+
+
 def main():
-    folder = HERE / "methods" / "reruns"
-    folder.mkdir(parents=True, exist_ok=True)
+    FOLDER.mkdir(parents=True, exist_ok=True)
     paths = [Path(sys.argv[1]) / name / "cells.json" for name in NAMES]
     runs = [json.loads(path.read_text(encoding="utf-8")) for path in paths if path.exists()]
     for run in runs:
-        write_page(folder, run)
+        write_page(run)
     sentences = [f"- **{run['document']}**: {run['conclusion']}" for run in runs]
-    (folder / "counts.md").write_text("\n".join([*sentences, "", *counts_table(runs)]) + "\n", encoding="utf-8")
-    write_cells(folder, runs)
-    # A folder that several runs have filled does not know how long they took together.
-    pages = [{**run, "seconds": 0} for run in runs]
-    write_reproduction_report(HERE / "_static" / "reruns.html", pages)
+    (FOLDER / "counts.md").write_text("\n".join([*sentences, "", *counts_table(runs)]) + "\n", encoding="utf-8")
+    write_cells(runs)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -43,6 +43,7 @@ def make_pages(app, config):
     make_api()
     make_gallery()
     write("properties.md", property_table())
+    importlib.import_module("rerun_tables").write_all_cells(DOCS / "_static" / "reruns.html")
     pages = dict(PAGES)
     studies = sorted((ROOT / "experiments").glob("*.md"))
     for study in (page for page in studies if not page.stem.endswith(PARTS)):

@@ -1,5 +1,7 @@
 """The code on the pages runs, and every public name has its place in the reference."""
 
+import csv
+import html
 import json
 import re
 import shutil
@@ -56,7 +58,7 @@ def test_links_lead_somewhere(path):
     text = re.sub(r"```.*?```", "", path.read_text(encoding="utf-8"), flags=re.S)
     for match in LINK.finditer(text):
         address = match[1] or match[2]
-        if re.match(r"[a-z]+:", address) or "_generated/" in address:
+        if re.match(r"[a-z]+:", address) or "_generated/" in address or address.endswith("_static/reruns.html"):
             continue
         assert (path.parent / address).exists(), f"{path.name} links to {address}"
 
@@ -65,6 +67,24 @@ def test_two_clicks_lead_to_the_four_questions():
     start = (DOCS / "index.md").read_text(encoding="utf-8")
     for page in ("guide/own-models", "guide/groups-and-time", "guide/paper", "guide/own-components"):
         assert f":link: {page}" in start
+
+
+def test_the_page_of_all_cells_is_made_of_what_is_recorded(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(DOCS))
+    import rerun_tables
+
+    rerun_tables.write_all_cells(tmp_path / "reruns.html")
+    page = (tmp_path / "reruns.html").read_text(encoding="utf-8")
+    cells = (rerun_tables.FOLDER / "cells.csv").read_text(encoding="utf-8")
+    n_cells = len(list(csv.DictReader(cells.splitlines())))
+    assert f"All {n_cells} cells" in page
+    assert "Tested by: " in page
+    for name in rerun_tables.NAMES:
+        run = rerun_tables.recorded_run(name)
+        assert run["conclusion"] in html.unescape(page)
+        counts = rerun_tables.counts_table([{**run, "other_counts": {}}])[2:]
+        assert set(counts) <= set((rerun_tables.FOLDER / "counts.md").read_text(encoding="utf-8").splitlines())
+        assert run["claims"]
 
 
 def test_every_public_name_has_a_page(tmp_path, monkeypatch):
