@@ -4,6 +4,9 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
+# Tests start many processes: with this word each of them would compile every module again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-browser test-cuda test-peers test-oldest test-newest torture lint bench bench-full clusters mutants study docs dist clean
 

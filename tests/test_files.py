@@ -28,16 +28,13 @@ from fewer.files import (
 )
 from fewer.serve._jobs import read_json
 from fewer.serve._work import draw_page
+from warm import Started
 
 FILLED = """
 import resource, signal, sys
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))
 """
-
-
-def run_code(code, **options):
-    return subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, **options)
 
 
 def test_a_failed_write_leaves_the_previous_file(tmp_path):
@@ -154,8 +151,8 @@ def test_a_full_disk_costs_no_line_and_what_waits_is_written_later(tmp_path):
             journal.append({{"cell": cell}})
         print(journal.trouble)
     """)
-    done = run_code(code)
-    assert "cannot be written" in done.stdout, done.stderr
+    printed, error = Started(code=code).communicate()
+    assert "cannot be written" in printed, error
     kept = Journal(path, {"comparison": "abc"})
     assert 3 <= len(kept.records) < 20
     assert kept.records == [{"cell": cell} for cell in range(len(kept.records))]
@@ -197,6 +194,15 @@ def test_a_strangers_file_is_not_overwritten(tmp_path, name):
     with pytest.raises(InputError, match="nothing was changed"):
         fewer.select(X, y, method="fisher", resume_dir=tmp_path)
     assert _content(tmp_path) == {name: b"mine"}
+
+
+def test_an_empty_name_of_a_folder_is_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    X, y = np.random.default_rng(0).normal(size=(40, 3)), np.arange(40) % 2
+    for call in (fewer.select, fewer.compare):
+        with pytest.raises(InputError, match="^resume_dir='' names no folder; name one, or '.' for the current one.$"):
+            call(X, y, resume_dir="")
+    assert os.listdir(tmp_path) == []
 
 
 def test_a_strangers_total_is_not_overwritten_by_a_comparison(tmp_path):

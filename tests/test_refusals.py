@@ -1,8 +1,6 @@
 """Bad input on the real command line: one line that names the place and the cure, exit code 2, nothing written."""
 
 import gzip
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +16,7 @@ from fewer.errors import InputError
 from fewer.io import to_problem
 from fewer.run.planning import make_plan
 from fewer.search import Annealing, Forward
+from warm import Started
 
 GOOD = "size,weight,color,outcome\n" + "".join(
     f"{i % 7},{i * 3 % 11},{'red' if i % 3 else 'blue'},{'yes' if i % 2 else 'no'}\n" for i in range(20)
@@ -343,8 +342,8 @@ def test_a_full_disk_under_the_list_of_data_sets_is_an_error():
     if not Path("/dev/full").exists():
         pytest.skip("no /dev/full here")
     for arguments in ([], ["sonar"], ["--json"]):
-        command = [sys.executable, "-m", "fewer", "datasets", *arguments]
         with Path("/dev/full").open("wb") as full:
-            ended = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
-        assert ended.returncode == 1
-        assert "cannot print the result" in ended.stderr
+            process = Started("datasets", *arguments, stdout=full)
+            error = process.communicate()[1]
+        assert process.returncode == 1
+        assert "cannot print the result" in error

@@ -2,8 +2,6 @@
 
 import json
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -13,6 +11,7 @@ import pytest
 from fewer.cli import main
 from fewer.evaluate import Comparison
 from making import make_problem
+from warm import Started
 
 METHODS = "fisher,sklearn.feature_selection:SelectKBest(k=2),knn-forward"
 
@@ -81,9 +80,7 @@ OPTIONS = ["--target", "y", "--methods", METHODS, "--estimators", "knn,linear", 
 
 
 def start(table, folder, *more):
-    code = "import sys; from fewer.cli import main; main(sys.argv[1:])"
-    command = [sys.executable, "-c", code, "compare", str(table), *OPTIONS, "--out", str(folder), *more]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return Started("compare", table, *OPTIONS, "--out", folder, *more)
 
 
 def wait_for_cells(path: Path, n: int, process) -> None:

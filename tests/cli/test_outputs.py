@@ -15,6 +15,7 @@ from fewer.cli import main
 from fewer.cli._outputs import free_folder
 from fewer.contracts.trace import Trace
 from making import make_problem
+from warm import Started
 
 FAST = ["--method", "knn-forward", "--folds", "2", "--features", "2"]
 SLOW = ["--criterion", "cross-validated:estimator=tree,cv=8", "--search", "exhaustive", "--folds", "0", "--json"]
@@ -36,12 +37,6 @@ def run(*arguments):
     with pytest.raises(SystemExit) as stop:
         main([str(argument) for argument in arguments])
     return stop.value.code
-
-
-def start(*arguments, prelude="", **options):
-    code = f"import sys; {prelude}\nfrom fewer.cli import main\nmain(sys.argv[1:])"
-    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True} | options
-    return subprocess.Popen([sys.executable, "-c", code, *map(str, arguments)], **options)
 
 
 def snapshot(folder):
@@ -163,7 +158,7 @@ def test_a_page_is_made_of_what_is_not_damaged(table, tmp_path, capsys):
 
 def test_two_runs_in_one_folder(table, tmp_path, capsys):
     long = write_table(tmp_path / "long.csv", n_rows=150, n_features=14)
-    first = start("select", long, "-t", "y", *SLOW, "--out", tmp_path / "run")
+    first = Started("select", long, "-t", "y", *SLOW, "--out", tmp_path / "run")
     wait_for(tmp_path / "run" / "trace.npz", first)
     for more in (["--resume"], ["--force"]):
         text = refused(capsys, "select", long, "-t", "y", *SLOW, "--out", tmp_path / "run", *more)
@@ -193,14 +188,14 @@ FULL += "resource.setrlimit(resource.RLIMIT_FSIZE, ({0}, {0}))"
 def test_a_full_disk_costs_neither_the_answer_nor_the_run(tmp_path):
     table = write_table(tmp_path / "long.csv", n_rows=60, n_features=7)
     command = ["select", table, "-t", "y", *SLOW, "--out", tmp_path / "run"]
-    whole = start(*command[:-1], tmp_path / "whole").communicate()[0]
-    filled = start(*command, prelude=FULL.format(1500))
+    whole = Started(*command[:-1], tmp_path / "whole").communicate()[0]
+    filled = Started(*command, prelude=FULL.format(1500))
     out, error = filled.communicate()
     assert filled.returncode == 1, error
     assert error.count("\n") == 1
     assert "cannot be written (File too large)" in error
     assert told(out) == told(whole)
-    resumed = start(*command, "--resume")
+    resumed = Started(*command, "--resume")
     out, error = resumed.communicate()
     assert (resumed.returncode, error) == (0, "")
     assert told(out) == told(whole)
@@ -225,12 +220,12 @@ def test_a_run_on_a_full_disk_that_is_killed_and_resumed_on_a_free_one(limit, tm
     table = write_table(tmp_path / "long.csv", n_rows=40, n_features=5)
     command = ["select", table, "-t", "y", "--criterion", "knn", "--search", "annealing:effort=0.05", "--folds", "2"]
     command += ["--json", "--out", tmp_path / "run"]
-    whole = start(*command[:-1], tmp_path / "whole").communicate()[0]
+    whole = Started(*command[:-1], tmp_path / "whole").communicate()[0]
     for more in ([], ["--resume"]):
-        killed = start(*command, *more, prelude=f"{FULL.format(limit)}{KILLED.format(12)}")
+        killed = Started(*command, *more, prelude=f"{FULL.format(limit)}{KILLED.format(12)}")
         error = killed.communicate()[1]
         assert killed.returncode == -signal.SIGKILL, error
-    resumed = start(*command, "--resume")
+    resumed = Started(*command, "--resume")
     out, error = resumed.communicate()
     assert (resumed.returncode, error) == (0, "")
     assert told(out) == told(whole)
@@ -242,7 +237,7 @@ def told(text):
 
 def test_standard_output_that_is_full_or_closed(table, tmp_path):
     with open("/dev/full", "w") as full:
-        process = start("select", table, "-t", "y", *FAST, "--out", tmp_path / "run", stdout=full)
+        process = Started("select", table, "-t", "y", *FAST, "--out", tmp_path / "run", stdout=full)
         error = process.communicate()[1]
     assert process.returncode == 1
     assert error == "fewer: cannot print the result (No space left on device).\n"
@@ -253,7 +248,7 @@ def test_standard_output_that_is_full_or_closed(table, tmp_path):
     assert "standard output is closed" in closed.stderr
     reader, writer = os.pipe()
     os.close(reader)
-    process = start("rank", table, "-t", "y", stdout=writer)
+    process = Started("rank", table, "-t", "y", stdout=writer)
     os.close(writer)
     assert process.communicate()[1] == "fewer: cannot print the result (Broken pipe).\n"
     assert process.returncode == 1
@@ -279,7 +274,7 @@ def test_memory_that_ends_midway_is_one_line(table, monkeypatch, capsys):
 
 def test_a_second_stop_ends_at_once(tmp_path):
     table = write_table(tmp_path / "long.csv", n_rows=150, n_features=14)
-    process = start("select", table, "-t", "y", *SLOW, "--out", tmp_path / "run")
+    process = Started("select", table, "-t", "y", *SLOW, "--out", tmp_path / "run")
     wait_for(tmp_path / "run" / "trace.npz", process)
     began = time.monotonic()
     while process.poll() is None and time.monotonic() - began < 20:
@@ -295,14 +290,13 @@ def test_a_second_stop_ends_at_once(tmp_path):
 def test_any_locale(encoding, tmp_path):
     table = write_table(tmp_path / "tåble.csv", names=["−", "日本", "a\x1b[31mb", "\x9b2J", "é", "x"])
     plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": encoding}
-    environment = {**os.environ, **plain}
     commands = (["select", "-m", "fisher", "-f", "6"], ["compare", "-m", "fisher", "-e", "knn"], ["rank"])
     for command in commands if encoding == "ascii" else commands[:1]:
         outputs = ["--out", tmp_path / command[0], "--report", tmp_path / f"{command[0]}.html"]
         more = outputs if command[0] != "rank" else []
         for form in (["--json"], ["--force"] if more else []):
             arguments = [command[0], table, "-t", "y", *command[1:], *more, *form]
-            process = start(*arguments, env=environment, text=False)
+            process = Started(*arguments, born=plain, text=False)
             out, error = process.communicate()
             assert process.returncode == 0, error
             text = out.decode("utf-8")
@@ -316,7 +310,7 @@ def test_a_file_name_that_is_no_text(table, tmp_path, capsys):
     odd = Path(os.fsdecode(os.fsencode(tmp_path) + b"/t\xff\xfe.csv"))
     odd.write_bytes(table.read_bytes())
     outputs = ["--out", f"{odd}.run", "--report", f"{odd}.html", "--json"]
-    process = start("select", odd, "-t", "y", *FAST, *outputs)
+    process = Started("select", odd, "-t", "y", *FAST, *outputs)
     out, error = process.communicate()
     assert process.returncode == 0, error
     assert json.loads(out) == json.loads(Path(f"{odd}.run", "result.json").read_bytes())
@@ -337,6 +331,7 @@ def test_a_pipe_in_place_of_a_file_behind_pythons_back(tmp_path):
         "from fewer.cli import main; main(['--version'])"
     )
     with open(tmp_path / "out.txt", "w") as out:
-        ended = subprocess.run([sys.executable, "-c", code], stdout=out, stderr=subprocess.PIPE, text=True)
-    assert ended.returncode == 0, ended.stderr
+        process = Started(code=code, stdout=out)
+        error = process.communicate()[1]
+    assert process.returncode == 0, error
     assert (tmp_path / "out.txt").read_text() == "kept\n"

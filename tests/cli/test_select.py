@@ -1,9 +1,7 @@
 """The command line as people meet it."""
 
 import json
-import os
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -18,6 +16,7 @@ from fewer.io import read_table
 from fewer.roc import Parcel
 from fewer.run.selection import Selection
 from making import make_problem
+from warm import Started
 
 CONTRACT = """
 features support score_search score_heldout score_heldout_all_features method criterion search control
@@ -251,11 +250,8 @@ LONG_RUNS = {
 
 
 def start(table, out, words, *more):
-    command = [sys.executable, "-m", "fewer", "select", str(table), "--target", "y", "--criterion", SLOW_TREE]
-    arguments = [*words, "--folds", "0", "--json", "--out", str(out), *more]
-    return subprocess.Popen(
-        [*command, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ}
-    )
+    command = ["select", table, "--target", "y", "--criterion", SLOW_TREE, *words]
+    return Started(*command, "--folds", "0", "--json", "--out", out, *more)
 
 
 def wait_for_steps(process, out, steps):
@@ -310,15 +306,9 @@ def test_ctrl_c_prints_and_saves_the_best_so_far(long_table, tmp_path):
 
 
 def test_ctrl_c_without_a_folder_makes_one(long_table, tmp_path):
-    command = [sys.executable, "-m", "fewer", "select", str(long_table), "--target", "y", "--folds", "0"]
-    for patience in (5, 15, 45):
-        process = subprocess.Popen(
-            [*command, "--criterion", SLOW_TREE, "--search", "annealing:effort=100"],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            cwd=tmp_path,
-        )
+    command = ["select", long_table, "--target", "y", "--folds", "0"]
+    for patience in (2, 5, 15, 45):
+        process = Started(*command, "--criterion", SLOW_TREE, "--search", "annealing:effort=100", cwd=tmp_path)
         time.sleep(patience)
         process.send_signal(signal.SIGINT)
         out, errors = process.communicate()

@@ -1,6 +1,7 @@
 import gzip
 import io
 import json
+import subprocess
 from datetime import date, datetime, timedelta
 
 import numpy as np
@@ -13,6 +14,7 @@ from fewer.cli import main
 from fewer.errors import FewerWarning, InputError
 from fewer.io import frame_bytes, read_frame, read_table, reduce_table, to_problem
 from fewer.io.memory import available_memory
+from warm import Started
 
 N = 60
 
@@ -252,21 +254,16 @@ def test_a_pipe_is_read_once_and_whole(tmp_path, name):
 
 
 def test_standard_input_by_its_sign_and_by_its_path(tmp_path):
-    import subprocess
-    import sys
-
     frame = make_frame("text")
     pl.concat([frame] * 40).write_csv(tmp_path / "t.csv")
     answers = []
     for file in (str(tmp_path / "t.csv"), "-", "/dev/stdin"):
-        command = [sys.executable, "-m", "fewer", "rank", file, "-t", "y", "-m", "fisher", "--json"]
         with (
             (tmp_path / "t.csv").open("rb") as table,
             subprocess.Popen(["cat"], stdin=table, stdout=subprocess.PIPE) as cat,
         ):
-            answers.append(
-                json.loads(subprocess.run(command, stdin=cat.stdout, capture_output=True, check=True).stdout)
-            )
+            process = Started("rank", file, "-t", "y", "-m", "fisher", "--json", stdin=cat.stdout)
+            answers.append(json.loads(process.communicate()[0]))
     assert answers[0] == answers[1] == answers[2]
 
 

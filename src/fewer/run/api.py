@@ -609,6 +609,8 @@ def _refuse_arguments(caller: str, given: Mapping[str, Any]) -> None:
         registry.method_named(given["method"])  # which says that it is no name
     if "memory" in given:
         parse_memory(given["memory"])
+    if given.get("resume_dir") == "":
+        raise InputError("resume_dir='' names no folder; name one, or '.' for the current one.")
     looked_at = set(_ALLOWED) - {"include", "exclude", "start", "memory"}
     with one_line():
         validate_parameter_constraints(
