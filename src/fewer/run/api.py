@@ -612,12 +612,9 @@ def _refuse_arguments(caller: str, given: Mapping[str, Any]) -> None:
     if given.get("resume_dir") == "":
         raise InputError("resume_dir='' names no folder; name one, or '.' for the current one.")
     looked_at = set(_ALLOWED) - {"include", "exclude", "start", "memory"}
+    checked = {name: value for name, value in given.items() if name in looked_at}
     with one_line():
-        validate_parameter_constraints(
-            {name: _ALLOWED[name] for name in given if name in looked_at},
-            {name: value for name, value in given.items() if name in looked_at},
-            caller,
-        )
+        validate_parameter_constraints({name: _ALLOWED[name] for name in checked}, checked, caller)
 
 
 def _seed(random_state: int | None) -> int:
