@@ -18,6 +18,7 @@ from fewer.selectors.auto._curve import (
     EXCHANGE,
     LUCK,
     MARGIN,
+    OPTIMISM,
     Curve,
     Loss,
     Metric,
@@ -212,13 +213,14 @@ def _unit(race: PathRace, curve: Curve, rate: float) -> float:
 
 
 def _places(race: PathRace, path: str, curve: Curve, rate: float) -> dict[str, int]:
-    """Choose a size for each preference, the smallest that is not shown to lose more than its margin; they nest."""
+    """Choose a size for each preference, the smallest that keeps to its margin; they nest."""
     unit, free = _unit(race, curve, rate) / rate, race.allowed(path)
     most = MARGIN["balanced"]
-    return {
+    found = {
         prefer: curve.smallest(margin * unit, free, LUCK[prefer], max(margin, most) * unit)
         for prefer, margin in MARGIN.items()
     }
+    return found | {"balanced": min(found["balanced"], found["accuracy"])}
 
 
 def _margins(race: PathRace, curve: Curve, rate: float, places: dict[str, int]) -> dict[str, dict[str, float]]:
@@ -228,7 +230,7 @@ def _margins(race: PathRace, curve: Curve, rate: float, places: dict[str, int]) 
     for prefer, place in places.items():
         margin, behind = MARGIN[prefer] * unit, rate * float(curve.behind[place])
         error = max(rate * float(curve.error[place]), 1e-12)
-        expected = max(behind - min(LUCK["balanced"] * error, MARGIN["balanced"] * unit), 0.0)
+        expected = max(behind - min(OPTIMISM * error, MARGIN["balanced"] * unit), 0.0)
         chance = float(stats.norm.sf((margin - expected) / error)) if behind > 0 else 0.0
         found[prefer] = {"margin": margin, "expected": expected, "chance": chance, "best": best}
     return found

@@ -53,10 +53,10 @@ class AutoSelector(Selector):
     Parameters
     ----------
     prefer : {"fewest", "balanced", "accuracy"}, default="balanced"
-        How many: `"accuracy"` as many as give the least held-out loss; `"balanced"` the smallest number that is
-        expected to lose at most 1 point of the score; `"fewest"` the smallest that rows do not show to lose more than 3
-        points (1.25 standard errors), 6 at most. A third of a standard error is the luck of the best number. The three
-        nest.
+        How many: `"accuracy"` as many as give the least held-out loss; `"balanced"` the smallest number that loses more
+        than 1 point of the score with a chance of at most 25 %; `"fewest"` the smallest that rows do not show to lose
+        more than 3 points (1.25 standard errors), 6 at most. A third of a standard error is the luck of the best number.
+        The three nest.
     estimator : estimator or str, optional
         The model that the features are for. It alone decides, and where it has coefficients or importances it also
         orders. It is asked about the few sizes that quick models name; with a `budget` of 30 about every size. By name:
