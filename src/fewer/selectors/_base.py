@@ -37,6 +37,7 @@ ONE_SIZE = [
     Interval(RealNotInt, 0, 1, closed="right"),
 ]
 """What `n_features_to_select` may be where it is no range."""
+Memory = Annotated[str | int, str, Interval(Integral, 1, None, closed="left")]
 Columns = Annotated[Sequence[Column] | None, "array-like", None]
 ColumnGroups = Annotated[Sequence[Sequence[Column]] | None, list, tuple, None]
 Device = Literal["cpu", "cuda", "auto"]

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
-from numbers import Integral
 from typing import Annotated
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.utils._param_validation import HasMethods, Interval
+from sklearn.utils._param_validation import HasMethods
 
 from fewer.contracts import (
     Answer,
@@ -36,6 +35,7 @@ from fewer.selectors._base import (
     Columns,
     CriterionMixin,
     Device,
+    Memory,
     Selector,
     Size,
     lay_out_space,
@@ -131,7 +131,7 @@ class SubsetSelector(CriterionMixin, Selector):
     cost_weight: NonNegative = 0.0
     start: Columns = None
     task: Task | None = None
-    memory: Annotated[str | int, str, Interval(Integral, 1, None, closed="left")] = "1GiB"
+    memory: Memory = "1GiB"
     device: Device = "cpu"
     n_jobs: Jobs = None
     verbose: Annotated[int, "verbose"] = 0

@@ -16,13 +16,13 @@ Prefer = Literal["fewest", "balanced", "accuracy"]
 MARGIN: dict[str, float] = {"fewest": 0.03, "balanced": 0.01, "accuracy": 0.0}
 """How much of the score a smaller size may lose, by what the user prefers: 3 points, 1, none."""
 OPTIMISM = 0.35
-"""Standard errors that are taken off what rows show to be lost: the best size is the best partly by luck, so that others
-lose less than they seem to. No more than 1 point is taken off, so that few rows do not excuse everything."""
+"""Standard errors that are taken off what rows show to be lost: the best size is the best partly by luck, so that
+others lose less than they seem to. No more than 1 point is taken off, so that few rows do not excuse everything."""
 RISK = 0.25
 """How likely the size of `"balanced"` may lose more than its margin."""
 LUCK: dict[str, float] = {"fewest": 1.25, "balanced": OPTIMISM - float(norm.isf(RISK)), "accuracy": OPTIMISM}
-"""Standard errors that are taken off before a loss is compared with the margin. For `"balanced"` a third is added in the
-end, so that the risk is kept; with `"fewest"` rows must show a larger loss."""
+"""Standard errors that are taken off before a loss is compared with the margin. For `"balanced"` a third is added in
+the end, so that the risk is kept; with `"fewest"` rows must show a larger loss."""
 UNEVEN, RARE = 0.6, 0.2
 """A class with less than this share of what an equal class would have makes classes uneven, or is rare."""
 EXCHANGE = (0.3, 1.5)

@@ -3,31 +3,31 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
-from dataclasses import replace
-from numbers import Real
-from typing import Any, ClassVar, cast
+from dataclasses import KW_ONLY, replace
+from typing import Annotated, Any, cast
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods
 from threadpoolctl import threadpool_limits
 
-from fewer.contracts import Answer, Component, OnStep, best_so_far
+from fewer.contracts import Answer, Component, OnStep, Positive, RandomState, Scoring, best_so_far, parameters
 from fewer.contracts.trace import Ending, Step, Trace
 from fewer.criteria import KNN, CrossValidated
 from fewer.errors import FewerWarning
-from fewer.problem import Column, FloatArray, Problem, Task, column_numbers
+from fewer.estimators import Jobs
+from fewer.problem import FloatArray, Problem, Task, column_numbers
 from fewer.search import Floating
-from fewer.selectors._base import Selector, Size, lay_out_space, parse_size
+from fewer.selectors._base import ONE_SIZE, ColumnGroups, Columns, Memory, Selector, Size, lay_out_space, parse_size
 from fewer.selectors._subset import SubsetSelector
 from fewer.selectors.auto._answer import RaceAnswer, answer_of, answer_without_validation, sizes_that_matter
-from fewer.selectors.auto._curve import Metric, rare_classes
+from fewer.selectors.auto._curve import Metric, Prefer, rare_classes
 from fewer.selectors.auto._encoding import constant_columns
 from fewer.selectors.auto._judges import BOOSTING, criterion_of, estimator_named
 from fewer.selectors.auto._race import MODELS, QUICK, NothingVaries, PathRace, RaceUnits, Rounds, judges_of
 from fewer.selectors.auto._standins import stand_ins
-from fewer.validate import CV_OBJECT, Split, split_rows, stratified_sample
+from fewer.validate import Split, split_rows, stratified_sample
+from fewer.validate.splits import CV
 
 ROWS, ROWS_OF_A_CLASS, FEWEST = 1000, 30, 400
 """Rows that the race sees at most, with a budget of three seconds; more for many classes, fewer for many columns."""
@@ -40,6 +40,7 @@ LEVEL = 0.05
 """How likely what was found may be by luck before the answer is that there is nothing."""
 
 
+@parameters
 class AutoSelector(Selector):
     """Select features, and a model for them, without choosing a method: held-out rows decide.
 
@@ -55,8 +56,8 @@ class AutoSelector(Selector):
     prefer : {"fewest", "balanced", "accuracy"}, default="balanced"
         How many: `"accuracy"` as many as give the least held-out loss; `"balanced"` the smallest number that loses more
         than 1 point of the score with a chance of at most 25 %; `"fewest"` the smallest that rows do not show to lose
-        more than 3 points (1.25 standard errors), 6 at most. A third of a standard error is the luck of the best number.
-        The three nest.
+        more than 3 points (1.25 standard errors), 6 at most. A third of a standard error is the luck of the best
+        number. The three nest.
     estimator : estimator or str, optional
         The model that the features are for. It alone decides, and where it has coefficients or importances it also
         orders. It is asked about the few sizes that quick models name; with a `budget` of 30 about every size. By name:
@@ -124,59 +125,22 @@ class AutoSelector(Selector):
     array([3, 7])
     """
 
-    standins_: dict[int, list[int]]
-    _shared: tuple[Rounds, Problem, list[Split]] | None = None
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "prefer": [StrOptions({"fewest", "balanced", "accuracy"})],
-        "estimator": [HasMethods(["fit", "predict"]), str, None],
-        "scoring": [str, callable, None],
-        "cv": CV_OBJECT,
-        "standins": ["boolean"],
-        "budget": [Interval(Real, 0, None, closed="neither")],
-        **{
-            name: SubsetSelector._parameter_constraints[name]
-            for name in (
-                "n_features_to_select", "include", "exclude", "feature_groups", "task", "memory", "n_jobs", "verbose",
-                "random_state",
-            )
-        },
-    }  # fmt: skip
-
-    def __init__(
-        self,
-        *,
-        prefer: str = "balanced",
-        estimator: Any = None,
-        scoring: Any = None,
-        cv: Any = 5,
-        standins: bool = True,
-        budget: float = 3.0,
-        n_features_to_select: Size = "auto",
-        include: Sequence[Column] | None = None,
-        exclude: Sequence[Column] | None = None,
-        feature_groups: Sequence[Sequence[Column]] | None = None,
-        task: Task | None = None,
-        memory: str | int = "1GiB",
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        random_state: Any = None,
-    ) -> None:
-        self.prefer = prefer
-        self.estimator = estimator
-        self.scoring = scoring
-        self.cv = cv
-        self.standins = standins
-        self.budget = budget
-        self.n_features_to_select = n_features_to_select
-        self.include = include
-        self.exclude = exclude
-        self.feature_groups = feature_groups
-        self.task = task
-        self.memory = memory
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.random_state = random_state
+    _: KW_ONLY
+    prefer: Prefer = "balanced"
+    estimator: Annotated[Any, HasMethods(["fit", "predict"]), str, None] = None
+    scoring: Scoring = None
+    cv: CV = 5
+    standins: bool = True
+    budget: Positive = 3.0
+    n_features_to_select: Annotated[Size, *ONE_SIZE, tuple, list] = "auto"
+    include: Columns = None
+    exclude: Columns = None
+    feature_groups: ColumnGroups = None
+    task: Task | None = None
+    memory: Memory = "1GiB"
+    n_jobs: Jobs = None
+    verbose: Annotated[int, "verbose"] = 0
+    random_state: RandomState = None
 
     def fit(self, X: Any, y: Any, **params: Any) -> AutoSelector:
         """Select features, as every selector does; warn where nothing was found and the best guess is kept.
@@ -197,14 +161,8 @@ class AutoSelector(Selector):
         super().fit(X, y, **params)
         if self.nothing_found_:
             kept = "The requested size" if self.wants_features else "The best guess"
-            warnings.warn(
-                (
-                    f"No signal found: no subset predicts held-out rows better than chance (p = {self.p_value_:.2g}). "
-                    f"{kept} is kept."
-                ),
-                FewerWarning,
-                stacklevel=2,
-            )
+            found = f"no subset predicts held-out rows better than chance (p = {self.p_value_:.2g})"
+            warnings.warn(f"No signal found: {found}. {kept} is kept.", FewerWarning, stacklevel=2)
         return self
 
     @threadpool_limits.wrap(limits=1, user_api="blas")  # the same bits with any number of threads
@@ -237,7 +195,8 @@ class AutoSelector(Selector):
         seed = int(rng.integers(2**31 - 10_000))
         estimator = estimator_named(self.estimator, problem.task)
         rounds = Rounds(rows, splits, self._units(problem), estimator, seed, effective_n_jobs(self.n_jobs))
-        self._shared = (rounds, problem, folds) if share and self._can_share(problem, folds) else None
+        can_share = share and self._can_share(problem, folds)
+        self._shared: tuple[Rounds, Problem, list[Split]] | None = (rounds, problem, folds) if can_share else None
         answer = self._race(rounds, problem, on_step)
         if self._shared is None:
             return answer
@@ -273,7 +232,7 @@ class AutoSelector(Selector):
         assert self._shared is not None
         rounds, problem, folds = self._shared
         other = AutoSelector(**{**self.get_params(deep=False), "standins": False})
-        other.metric_, other.n_samples_seen_ = self.metric_, len(rounds.splits[fold].train)
+        other._shared, other.metric_, other.n_samples_seen_ = None, self.metric_, len(rounds.splits[fold].train)
         other._race(rounds, problem.take(folds[fold].train), None, fold)
         return other
 
