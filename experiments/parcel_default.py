@@ -65,7 +65,7 @@ def alone(name: str, estimator: Any, fit: Problem, judge: Problem) -> float:
     if name == "naive Bayes":
         joint = LogTables.learn(fit).joint(judge.X)
         return auroc(judge.y, (joint[:, 1] - joint[:, 0]).astype(float))
-    learner = EstimatorLearner(name, estimator, Lessons(((fit, judge),), fit))
+    learner = EstimatorLearner(name, estimator, Lessons.of_parts(fit, judge))
     return auroc(judge.y, learner.validation_scores(~fit.constant))
 
 

@@ -93,7 +93,7 @@ def test_few_subsets_are_those_whose_hull_earns_their_features():
     members = [Member(0, (0, 1)), Member(0, (2,)), Member(0, (1, 3))]
     growth = HullGrowth(Front.diagonal(30.0, 30.0), members, [])
     rows = Problem.from_arrays(np.zeros((60, 1)), positive.astype(int))
-    lessons = Lessons(((rows, rows),), rows)
+    lessons = Lessons.of_parts(rows, rows)
 
     def chosen(price):
         found = few_of(growth, scores, lessons, np.full(4, price))

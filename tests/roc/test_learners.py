@@ -13,8 +13,9 @@ def part(y, weights=None):
 
 
 def test_validation_rows_come_pair_after_pair():
-    whole = part([0, 1] * 4)
-    lessons = Lessons(((whole, part([0, 0, 1])), (whole, part([1, 0]))), whole)
+    lessons = Lessons(part([0, 1] * 4), ((np.arange(8), np.array([0, 2, 1])), (np.arange(8), np.array([3, 4]))))
+    assert [numbers(held) for _, held in lessons.pairs] == [[0, 2, 1], [3, 4]]
+    assert lessons.whole is lessons.rows
     assert lessons.positive.tolist() == [0, 0, 1, 1, 0]
     assert lessons.weight is None
     assert lessons.totals == (3.0, 2.0)
@@ -22,8 +23,8 @@ def test_validation_rows_come_pair_after_pair():
 
 
 def test_weights_make_totals_and_the_rows_that_tell_as_much():
-    whole = part([0, 1], [1.0, 1.0])
-    lessons = Lessons(((whole, part([0, 0, 1, 1], [3.0, 1.0, 2.0, 2.0])),), whole)
+    lessons = Lessons.of_parts(part([0, 1]), part([0, 0, 1, 1], [3.0, 1.0, 2.0, 2.0]))
+    assert lessons.whole.row_weights.tolist() == [1.0, 1.0]
     assert lessons.totals == (4.0, 4.0)
     assert lessons.sizes == (round(16 / 10), 2)
 
@@ -62,7 +63,7 @@ def test_every_row_that_is_not_kept_aside_judges_once(rng):
 def test_in_time_everything_looks_forward(rng):
     time = np.random.default_rng(1).permutation(60) // 2  # two rows at each moment
     lessons, aside = deal_out(make_rows(time=time), 0.2, 4, 1 / 3, rng)
-    assert len(lessons.pairs) == 4
+    assert len(lessons.splits) == 4
     assert aside.n_samples == 12
     assert max(lessons.whole.time) < min(aside.time)
     for train, held in lessons.pairs:
@@ -130,7 +131,7 @@ def test_a_parcel_of_rows_in_time(options):
 def test_a_missing_level_is_a_level(rng):
     level, y = np.where(np.arange(60) % 2, np.nan, rng.integers(0, 2, 60)), np.arange(60) % 2
     rows = Problem.from_arrays(np.column_stack([level, rng.normal(size=60)]), y, kinds=["nominal", "numeric"])
-    assert prepared(LogisticRegression(), rows, np.array([0, 1])).fit(rows.X, rows.y).score(rows.X, rows.y) == 1.0
+    assert prepared(LogisticRegression(), rows.X, rows.nominal).fit(rows.X, rows.y).score(rows.X, rows.y) == 1.0
 
 
 def test_what_is_no_classifier_is_refused(rng):

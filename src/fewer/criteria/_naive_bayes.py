@@ -103,9 +103,8 @@ class NaiveBayesScorer(PredictiveScorer):
             self._columns = sparse_columns_of(problem, splits, criterion.alpha, criterion.discretizer)
         else:
             learnt = LogTables.learn_folds(problem, splits, criterion.alpha, criterion.discretizer)
-            self._columns = columns_of(
-                [(tables, problem.X[test]) for tables, (_, test) in zip(learnt, splits, strict=True)]
-            )
+            codes = [tables.rows(problem.X[test]) for tables, (_, test) in zip(learnt, splits, strict=True)]
+            self._columns = columns_of(learnt, codes)
         weights = problem.row_weights
         y, w = problem.y[self._tested], weights[self._tested]
         by_rank = criterion.scoring == "auroc"

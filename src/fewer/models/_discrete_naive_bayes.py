@@ -149,20 +149,19 @@ class LogTables:
         )
 
 
-def columns_of(parts: Sequence[tuple[LogTables, FloatArray]]) -> Columns:
-    """Put parts of the rows one after the other, each with the tables that judge it."""
-    n_features = len(parts[0][0].tables)
-    start = np.empty((len(parts), n_features), dtype=np.int64)
-    bounds = np.cumsum([0, *(len(X) for _, X in parts)])
+def columns_of(learnt: Sequence[LogTables], codes: Sequence[NDArray[np.int32]]) -> Columns:
+    """Put parts of the rows one after the other, as `LogTables.rows` has them by the tables that judge each part."""
+    start = np.empty((len(learnt), len(learnt[0].tables)), dtype=np.int64)
+    counts = [part.shape[1] for part in codes]
     pieces, height = [], 0
-    for part, (learnt, _) in enumerate(parts):
-        for feature, table in enumerate(learnt.tables):
+    for part, tables in enumerate(learnt):
+        for feature, table in enumerate(tables.tables):
             start[part, feature] = height
             pieces.append(table[:, 1:] - table[:, :1])
             height += len(table)
-    prior = np.concatenate([np.repeat((t.prior[1:] - t.prior[:1])[None, :], len(X), axis=0) for t, X in parts])
-    codes = np.concatenate([learnt.rows(X) for learnt, X in parts], axis=1)
-    return Columns(np.ascontiguousarray(codes), np.concatenate(pieces), start, bounds.astype(np.int64), prior)
+    prior = np.repeat([tables.prior[1:] - tables.prior[:1] for tables in learnt], counts, axis=0)
+    bounds = np.cumsum([0, *counts], dtype=np.int64)
+    return Columns(np.concatenate(codes, axis=1), np.concatenate(pieces), start, bounds, prior)
 
 
 def sparse_columns_of(
@@ -178,7 +177,9 @@ def sparse_columns_of(
     for low in range(0, problem.n_features, width):
         some = cast(Any, problem).narrowed(np.arange(low, min(low + width, problem.n_features)))
         learnt = LogTables.learn_folds(some, splits, alpha, discretizer)
-        block = columns_of([(tables, some.X[test]) for tables, (_, test) in zip(learnt, splits, strict=True)])
+        block = columns_of(
+            learnt, [tables.rows(some.X[test]) for tables, (_, test) in zip(learnt, splits, strict=True)]
+        )
         zero = np.stack([tables.rows(np.zeros((1, some.n_features)))[:, 0] for tables in learnt])
         other = block.codes != np.repeat(zero.T, np.diff(block.bounds), axis=1)
         zeros.append(zero)

@@ -42,7 +42,7 @@ class ChordPoint:
 
 
 @dataclass(frozen=True, eq=False)
-class _RocLine:
+class RocLine:
     """A line in ROC space from (0, 0) to (1, 1)."""
 
     fpr: FloatArray
@@ -72,7 +72,7 @@ class _RocLine:
 
 
 @dataclass(frozen=True, eq=False)
-class RocHull(_RocLine):
+class RocHull(RocLine):
     """The best that choosing between classifiers can attain: a concave line from (0, 0) to (1, 1).
 
     Read more in the guide: :doc:`/methods/scott`.
@@ -350,7 +350,7 @@ def iso_cost_line(
 
 
 @dataclass(frozen=True, eq=False)
-class RocCurve(_RocLine):
+class RocCurve(RocLine):
     """The points of one score: for each threshold, the shares of negatives and positives that reach it.
 
     Parameters

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from numbers import Integral
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
@@ -26,7 +27,7 @@ from fewer.parallel import Shared, in_threads, run_tasks
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem
 from fewer.validate import assign_folds, split_rows
 
-CHUNK = 1 << 21
+CHUNK = 1 << 20
 """Scores held at once."""
 
 NOBODY = -1
@@ -93,33 +94,61 @@ class LearnedRule(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Lessons:
-    """Rows as learning algorithms get them.
+    """Rows as learning algorithms get them. Folds are numbers of rows: copies would take many times the table.
 
     Attributes
     ----------
-    pairs : tuple of (Problem, Problem)
+    rows : Problem
+        All rows that train or judge.
+    splits : tuple of (int array, int array)
         Training rows, and rows that judge what was learnt from them: one pair, or the folds of a cross-validation.
-    whole : Problem
-        Rows that the classifiers on the hull learn from in the end.
+    in_folds : bool
+        Whether every row trains and judges in turn.
     repeats : int
         How often each row is among those that judge, in folds dealt anew each time.
     """
 
-    pairs: tuple[tuple[Problem, Problem], ...]
-    whole: Problem
+    rows: Problem
+    splits: tuple[tuple[IntArray, IntArray], ...]
+    in_folds: bool = True
     repeats: int = 1
+
+    @classmethod
+    def of_parts(cls, train: Problem, validation: Problem) -> Lessons:
+        """Let some rows judge what is learnt from others of the same columns."""
+        weighted = train.sample_weight is not None or validation.sample_weight is not None
+        X, y, weight = (
+            np.concatenate([getattr(part, name) for part in (train, validation)]) for name in ("X", "y", "row_weights")
+        )
+        weight = weight if weighted else None
+        rows = replace(train, X=X, y=y, sample_weight=weight, groups=None, time=None, row_numbers=None)
+        ends = np.arange(train.n_samples), np.arange(train.n_samples, rows.n_samples)
+        return cls(rows, (ends,), in_folds=False)
+
+    @property
+    def pairs(self) -> Iterator[tuple[Problem, Problem]]:
+        """Training rows and their judges, one pair at a time."""
+        return ((self.rows.take(train), self.rows.take(held)) for train, held in self.splits)
+
+    @cached_property
+    def whole(self) -> Problem:
+        """Rows that the classifiers on the hull learn from in the end."""
+        return self.rows if self.in_folds else self.rows.take(self.splits[0][0])
+
+    @cached_property
+    def judges(self) -> IntArray:
+        """Numbers of the validation rows, pair after pair."""
+        return np.concatenate([held for _, held in self.splits])
 
     @cached_property
     def positive(self) -> IntArray:
-        """Class codes of the validation rows, pair after pair."""
-        return np.ascontiguousarray(np.concatenate([held.y for _, held in self.pairs]), dtype=np.int64)
+        """Class codes of the validation rows."""
+        return np.ascontiguousarray(self.rows.y[self.judges], dtype=np.int64)
 
     @cached_property
     def weight(self) -> FloatArray | None:
         """What each validation row counts; None if all count alike."""
-        if self.whole.sample_weight is None:
-            return None
-        return np.concatenate([held.row_weights for _, held in self.pairs])
+        return None if self.rows.sample_weight is None else self.rows.row_weights[self.judges]
 
     @property
     def once(self) -> slice:
@@ -128,7 +157,7 @@ class Lessons:
 
     def dealt_once(self) -> Lessons:
         """Return the folds dealt first alone."""
-        return Lessons(self.pairs[: len(self.pairs) // self.repeats], self.whole)
+        return replace(self, splits=self.splits[: len(self.splits) // self.repeats], repeats=1)
 
     @cached_property
     def totals(self) -> tuple[float, float]:
@@ -174,14 +203,13 @@ class NaiveBayesLearner(Learner):
         self.name = name
         self._model = model
         self._others: tuple[Problem, LogTables] | None = None
-        learnt = [LogTables.learn(train, model.alpha, model.discretizer) for train, _ in lessons.pairs]
-        self._tables = (
-            learnt[0]
-            if lessons.whole is lessons.pairs[0][0]
-            else LogTables.learn(lessons.whole, model.alpha, model.discretizer)
-        )
-        pairs = zip(learnt, lessons.pairs, strict=True)
-        self._columns = columns_of([(tables, held.X) for tables, (_, held) in pairs])
+        learnt: list[LogTables] = []
+        codes: list[NDArray[np.int32]] = []
+        for train, held in lessons.pairs:
+            learnt.append(self._learn(train))
+            codes.append(learnt[-1].rows(held.X))
+        self._tables = self._learn(lessons.whole) if lessons.in_folds else learnt[0]
+        self._columns = columns_of(learnt, codes)
         self._positive, self._weight = lessons.positive, lessons.weight
         self._n_jobs = n_jobs
         self._levels = np.array([len(table) for table in learnt[0].tables])
@@ -253,8 +281,11 @@ class NaiveBayesLearner(Learner):
     def _learnt_from(self, rows: Problem) -> LogTables:
         """Learn from other rows, once for all subsets."""
         if self._others is None or self._others[0] is not rows:
-            self._others = rows, LogTables.learn(rows, self._model.alpha, self._model.discretizer)
+            self._others = rows, self._learn(rows)
         return self._others[1]
+
+    def _learn(self, rows: Problem) -> LogTables:
+        return LogTables.learn(rows, self._model.alpha, self._model.discretizer)
 
 
 @dataclass(frozen=True, eq=False)
@@ -292,7 +323,8 @@ class EstimatorLearner(Learner):
 
     def rule(self, mask: BoolArray, rows: Problem | None = None) -> LearnedRule:
         """Fit to the rows of the end, or to others."""
-        return _fitted(self._estimator, self._lessons.whole if rows is None else rows, np.flatnonzero(mask))
+        rows = self._lessons.whole if rows is None else rows
+        return _fitted(self._estimator, rows, np.arange(rows.n_samples), np.flatnonzero(mask))
 
     def validation_scores(self, mask: BoolArray) -> FloatArray:
         """Fit to each pair's training rows and score its validation rows."""
@@ -301,45 +333,43 @@ class EstimatorLearner(Learner):
 
 def _validation_scores(shared: tuple[Any, Lessons], mask: BoolArray) -> FloatArray:
     estimator, lessons = shared
-    features = np.flatnonzero(mask)
-    return np.concatenate([_fitted(estimator, train, features).scores(held.X) for train, held in lessons.pairs])
+    rows, features = lessons.rows, np.flatnonzero(mask)
+    models = ((_fitted(estimator, rows, train, features).model, held) for train, held in lessons.splits)
+    return np.concatenate([FittedModel(model, 1).scores(_cells(rows, held, features)) for model, held in models])
 
 
-def _fitted(estimator: Any, rows: Problem, features: IntArray) -> EstimatorRule:
-    model = prepared(estimator, rows, features)
+def _cells(rows: Problem, some: IntArray, features: IntArray) -> FloatArray:
+    """Return some rows in some columns, column by column as NumPy lays out `X[:, features]`: a fit may depend on it."""
+    return np.asfortranarray(rows.X[np.ix_(some, features)])
+
+
+def _fitted(estimator: Any, rows: Problem, train: IntArray, features: IntArray) -> FittedModel:
+    """Fit to some of the rows and features."""
+    X = _cells(rows, train, features)
+    model = prepared(estimator, X, rows.nominal[features])
     weight = {}
     if rows.sample_weight is not None and has_fit_parameter(estimator, "sample_weight"):
-        weight = {f"{model.steps[-1][0]}__sample_weight": rows.sample_weight}
-    return EstimatorRule(model.fit(rows.X[:, features], rows.y, **weight), features)
+        weight = {f"{model.steps[-1][0]}__sample_weight": rows.sample_weight[train]}
+    return FittedModel(model.fit(X, rows.y[train], **weight), 1, features)
 
 
 @dataclass(frozen=True, eq=False)
 class FittedModel(LearnedRule):
-    """A classifier that somebody fitted, on rows as they are."""
+    """A fitted scikit-learn classifier of two classes; on rows as they are if it has no features."""
 
     model: Any
     positive: int
+    features: IntArray | None = None
 
     def scores(self, X: Any) -> FloatArray:
         """Return its decision function, or else its probability of the positive class, or else its decisions."""
+        X = X if self.features is None else X[:, self.features]
         if hasattr(self.model, "decision_function"):
             found = np.asarray(self.model.decision_function(X), dtype=np.float64)
             return found if self.positive == 1 else -found
         if hasattr(self.model, "predict_proba"):
             return np.asarray(self.model.predict_proba(X), dtype=np.float64)[:, self.positive]
         return np.asarray(np.asarray(self.model.predict(X)) == self.model.classes_[self.positive], dtype=np.float64)
-
-
-@dataclass(frozen=True, eq=False)
-class EstimatorRule(LearnedRule):
-    """A fitted scikit-learn classifier of classes 0 and 1."""
-
-    model: Any
-    features: IntArray
-
-    def scores(self, X: FloatArray) -> FloatArray:
-        """Return its decision function, or else its probability of class 1, or else its class."""
-        return FittedModel(self.model, 1).scores(X[:, self.features])
 
 
 @dataclass(frozen=True)
@@ -351,12 +381,10 @@ class ConstantRule(LearnedRule):
         return np.zeros(len(X))
 
 
-def prepared(estimator: Any, train: Problem, features: IntArray) -> Any:
+def prepared(estimator: Any, X: FloatArray, nominal: BoolArray) -> Any:
     """Return a pipeline of filled numbers, levels (a missing one too) as one-hot columns, and the estimator."""
-    nominal = train.nominal[features]
-    if not nominal.any() and not train.missing[:, features].any():
-        fill: Any = SimpleImputer(strategy="median")
-        return make_pipeline(fill, clone(estimator))
+    if not nominal.any() and not np.isnan(X).any():
+        return make_pipeline(SimpleImputer(strategy="median"), clone(estimator))
     steps: list[tuple[str, Any, Any]] = []
     if (~nominal).any():
         steps.append(("fill", SimpleImputer(strategy="median", keep_empty_features=True), ~nominal))
@@ -455,55 +483,48 @@ def deal_out(
         )
     if len(np.unique(problem.y[rest])) < 2:
         raise InputError("The rows kept for calibration, and their groups, leave no row of one class to train with.")
-    pairs = _folds(problem, np.flatnonzero(rest), cv, rng) if in_folds else ()
-    if pairs:
-        repeats = repeats if isinstance(cv, Integral) and problem.time is None else 1
-        more = [_folds(problem, np.flatnonzero(rest), cv, rng) for _ in range(repeats - 1)]
-        if not all(more):
-            more = []
-        return Lessons(sum(more, pairs), problem.take(rest), 1 + len(more)), aside
-    return _one_split(problem.take(rest), validation, rng), aside
-
-
-def _folds(problem: Problem, rest: IntArray, cv: Any, rng: np.random.Generator) -> tuple[tuple[Problem, Problem], ...]:
-    """Return training rows and judges of each fold; none if some training rows would be of one class."""
     rows = problem.take(rest)
+    if in_folds and (first := _folds(problem, rest, rows, cv, rng)):
+        repeats = repeats if isinstance(cv, Integral) and problem.time is None else 1
+        more = [_folds(problem, rest, rows, cv, rng) for _ in range(repeats - 1)]
+        more = more if all(more) else []
+        return Lessons(rows, sum(more, first), repeats=1 + len(more)), aside
+    return Lessons(rows, (_one_split(rows, validation, rng),), in_folds=False), aside
+
+
+def _folds(
+    problem: Problem, rest: BoolArray, rows: Problem, cv: Any, rng: np.random.Generator
+) -> tuple[tuple[IntArray, IntArray], ...]:
+    """Return training rows and judges of each fold; none if some training rows would be of one class."""
     if not (isinstance(cv, Integral | str) or cv is None or hasattr(cv, "split")):
         # A list is for the rows of the whole table.
-        splits = [
-            tuple(part[np.isin(part, rest)] for part in (split.train, split.test))
-            for split in split_rows(problem, cv, rng)
-        ]
-        pairs = [(problem.take(train), problem.take(test)) for train, test in splits if len(train) and len(test)]
-        return _of_both_classes(pairs)
+        place = np.where(rest, np.cumsum(rest) - 1, -1)
+        found = [(place[split.train], place[split.test]) for split in split_rows(problem, cv, rng)]
+        pairs = [(train[train >= 0], test[test >= 0]) for train, test in found]
+        return _of_both_classes(rows, [pair for pair in pairs if all(map(len, pair))])
     if rows.time is not None:
-        found = split_rows(rows, cv, rng)
-        return _of_both_classes([(rows.take(split.train), rows.take(split.test)) for split in found])
+        return _of_both_classes(rows, [(split.train, split.test) for split in split_rows(rows, cv, rng)])
     folds = assign_folds(rows, _fewest(cv, rows), rng)
-    pairs = [(rows.take(folds != fold), rows.take(folds == fold)) for fold in np.unique(folds)]
-    return tuple(pairs) if all(len(np.unique(train.y)) == 2 for train, _ in pairs) else ()
+    pairs = [(np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)) for fold in np.unique(folds)]
+    return tuple(pairs) if all(len(np.unique(rows.y[train])) == 2 for train, _ in pairs) else ()
 
 
-def _of_both_classes(pairs: list[tuple[Problem, Problem]]) -> tuple[tuple[Problem, Problem], ...]:
+def _of_both_classes(rows: Problem, pairs: list[tuple[IntArray, IntArray]]) -> tuple[tuple[IntArray, IntArray], ...]:
     """Leave out splits whose training rows are of one class, such as the earliest; judges must be of both together."""
-    able = [pair for pair in pairs if len(np.unique(pair[0].y)) == 2]
-    if not able or len(np.unique(np.concatenate([held.y for _, held in able]))) < 2:
+    able = [pair for pair in pairs if len(np.unique(rows.y[pair[0]])) == 2]
+    if not able or len(np.unique(rows.y[np.concatenate([held for _, held in able])])) < 2:
         raise InputError("The splits leave no row of one class to train or to judge; give other splits, or more rows.")
     return tuple(able)
 
 
-def _one_split(rows: Problem, share: float, rng: np.random.Generator) -> Lessons:
-    if rows.time is not None:
-        judges = _latest(rows, share)
-        train, validation = rows.take(_without_groups_of(rows, ~judges, judges)), rows.take(judges)
-    else:
-        judges = kept_aside(rows, share, rng, least=1)
-        train, validation = rows.take(~judges), rows.take(judges)
-    for part, name in ((train, "training"), (validation, "validation")):
-        if len(np.unique(part.y)) < 2:
+def _one_split(rows: Problem, share: float, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
+    judges = kept_aside(rows, share, rng, least=1) if rows.time is None else _latest(rows, share)
+    split = np.flatnonzero(_without_groups_of(rows, ~judges, judges)), np.flatnonzero(judges)
+    for part, name in zip(split, ("training", "validation"), strict=True):
+        if len(np.unique(rows.y[part])) < 2:
             what = "groups leave" if rows.time is None else "times leave"
             raise InputError(f"The {what} no row of one class for {name}; give more of them, or none.")
-    return Lessons(((train, validation),), train)
+    return split
 
 
 def _latest(problem: Problem, share: float) -> BoolArray:

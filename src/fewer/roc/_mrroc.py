@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -17,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from fewer.io import is_frame
 from fewer.problem import BoolArray, FloatArray, InputError
-from fewer.roc._curve import ChordPoint, RocHull, positives
+from fewer.roc._curve import ChordPoint, RocHull, RocLine, positives
 from fewer.roc._growth import curve_front, joined, with_edges
 from fewer.roc._learners import NOBODY, ConstantRule, FittedModel, Front, LearnedRule, named_models
 from fewer.roc._operating_point import Guarantee, OperatingPoint, RowReader, Vertex, VertexClassifier
@@ -38,7 +37,7 @@ NO_CALIBRATION = "No rows were kept for calibration, so nothing can be guarantee
 
 
 @dataclass(frozen=True, eq=False)
-class HeldOutCurve:
+class HeldOutCurve(RocLine):
     """The hull's classifiers on other rows, joined in the order of the hull without making a hull again.
 
     Parameters
@@ -60,15 +59,8 @@ class HeldOutCurve:
     0.75
     """
 
-    fpr: FloatArray
-    tpr: FloatArray
     n_negative: int
     n_positive: int
-
-    @cached_property
-    def area(self) -> float:
-        """Area under the line."""
-        return float(np.trapezoid(self.tpr, self.fpr))
 
 
 @dataclass(frozen=True, eq=False)
@@ -277,14 +269,11 @@ class MRROC:
 
         kept = last_point_kept(witness.called[:, negative], drawn, max_fpr, guarantee)
         high = min(kept.low + 1, len(self.vertices) - 1) if kept.share > 0 else kept.low
-        ends = self.hull.vertex(kept.low), self.hull.vertex(high)
-        point = ChordPoint(
-            kept.low,
-            high,
-            kept.share,
-            (1 - kept.share) * ends[0].fpr + kept.share * ends[1].fpr,
-            (1 - kept.share) * ends[0].tpr + kept.share * ends[1].tpr,
+        fpr, tpr = (
+            (1 - kept.share) * float(rates[kept.low]) + kept.share * float(rates[high])
+            for rates in (self.hull.fpr, self.hull.tpr)
         )
+        point = ChordPoint(kept.low, high, kept.share, fpr, tpr)
         classifier = self._classifier(point, None, share, choice, seed)
         plain = self.witnesses.rates(wanted).tpr.estimate
         bound = upper_bound(kept.n_false, kept.n_negative, guarantee)
@@ -301,13 +290,8 @@ class MRROC:
         self, point: ChordPoint, costs: Costs | None, prevalence: float, choice: Any, seed: int | None
     ) -> OperatingPoint:
         decided = self._decided(choice, point.low, point.high) if point.share > 0 else "hash"
-        classifier = OperatingPoint(
-            self._vertex_classifier(point.low),
-            self._vertex_classifier(point.high),
-            point.share,
-            choice=decided,
-            random_state=seed,
-        )
+        pair = self._vertex_classifier(point.low), self._vertex_classifier(point.high)
+        classifier = OperatingPoint(*pair, point.share, choice=decided, random_state=seed)
         ends = [self.vertices[v] for v in dict.fromkeys((point.low, point.high)) if v == point.low or point.share > 0]
         subsets = dict.fromkeys(vertex.names for vertex in ends)
         classifier.needed_ = tuple(sorted({f for vertex in ends for f in vertex.features}))
@@ -465,27 +449,12 @@ def mrroc(
     hull, vertices, rules_there = placed_on(front, members, ())
     reader = RowReader(None)
     rows, who = (kept_rows, kept) if kept.any() else (hull_rows, ~kept)
-    witnesses = Witnesses(
-        calls(rules_there, vertices, rows),
-        positive[who],
-        digests_of(reader, vertices, rows),
-        None if weight is None else weight[who],
-        "calibration" if kept.any() else "validation",
-    )
     every = np.ones(len(positive)) if weight is None else weight
-    return MRROC(
-        hull,
-        vertices,
-        rules_there,
-        reader,
-        (),
-        classes,
-        code,
-        float(every[positive].sum() / every.sum()),
-        (int((~on_hull).sum()), int(on_hull.sum())),
-        witnesses,
-        {},
-    )
+    called, digests = calls(rules_there, vertices, rows), digests_of(reader, vertices, rows)
+    judged_by: Literal["calibration", "validation"] = "calibration" if kept.any() else "validation"
+    witnesses = Witnesses(called, positive[who], digests, None if weight is None else every[who], judged_by)
+    prevalence, sizes = float(every[positive].sum() / every.sum()), (int((~on_hull).sum()), int(on_hull.sum()))
+    return MRROC(hull, vertices, rules_there, reader, (), classes, code, prevalence, sizes, witnesses, {})
 
 
 def _kept_aside(positive: BoolArray, share: float, seed: int | None) -> BoolArray:

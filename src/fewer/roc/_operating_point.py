@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -378,16 +378,7 @@ class OperatingPoint(RealisableClassifier):
             "predictive_values": {"positive": _three(right), "negative": _three(wrong)},
             "per_thousand": self.per_thousand(),
             "cost": None if self.cost_ is None else _three(self.cost_),
-            "guaranteed": None
-            if kept is None
-            else {
-                "kind": kept.kind,
-                "max_fpr": kept.max_fpr,
-                "limit": kept.limit,
-                "probability": kept.probability,
-                "bound": kept.bound,
-                "price": kept.price,
-            },
+            "guaranteed": None if kept is None else {"kind": kept.kind, "max_fpr": kept.max_fpr, **asdict(kept)},
             "notes": list(self.notes_),
         }
 

@@ -20,16 +20,7 @@ from fewer.models import DiscreteNaiveBayes
 from fewer.problem import BoolArray, FloatArray, InputError, Problem, mask_of
 from fewer.roc._committee import CommitteeBallot, elect, hull_shares
 from fewer.roc._curve import auroc
-from fewer.roc._growth import (
-    Children,
-    GrowthPlan,
-    HullGrowth,
-    Member,
-    best_subset,
-    few_of,
-    grow,
-    with_edges,
-)
+from fewer.roc._growth import Children, GrowthPlan, HullGrowth, Member, best_subset, few_of, grow, with_edges
 from fewer.roc._learners import NOBODY, Learner, Lessons, deal_out, learner_of, named_models
 from fewer.roc._mrroc import MRROC, HeldOutCurve, calls, digests_of, placed_on
 from fewer.roc._operating_point import OperatingPoint, RowReader
@@ -260,17 +251,13 @@ class Parcel(ClassScoresMixin, TableClassifier):
         self._validate_params()
         if train.n_classes > 2:
             raise InputError(f"Parts of given rows are for two classes, but there are {train.n_classes}.")
-        return self._fit(Lessons(((train, validation),), train), calibration, None, self._generator())
+        return self._fit(Lessons.of_parts(train, validation), calibration, None, self._generator())
 
     def _fit_several(self, problem: Problem) -> Parcel:
         """Fit one Parcel for each class against all others, or for the one that was named."""
         labels = list(problem.classes)
         self._remember(problem)
-        if self.pos_label is not None:
-            self.classes_ = np.asarray(problem.classes)
-            chosen = [labels[self._positive_code()]]
-        else:
-            chosen = labels
+        chosen = labels if self.pos_label is None else [labels[self._positive_code()]]
         seed = int(self._generator().integers(2**31))
         self.parcels_: dict[Any, Parcel] = {}
         for label in chosen:
@@ -280,7 +267,6 @@ class Parcel(ClassScoresMixin, TableClassifier):
                 if hasattr(self, name):
                     setattr(parcel, name, getattr(self, name))
             self.parcels_[label] = parcel.fit_problem(rows)
-        self.classes_ = np.asarray(problem.classes)
         self.support_, self.scoring_support_ = (
             np.any([getattr(parcel, name) for parcel in self.parcels_.values()], axis=0)
             for name in ("support_", "scoring_support_")
@@ -291,21 +277,13 @@ class Parcel(ClassScoresMixin, TableClassifier):
         self, lessons: Lessons, calibration: Problem | None, everything: Problem | None, rng: np.random.Generator
     ) -> Parcel:
         self._remember(lessons.whole)
-        self.classes_ = np.asarray(lessons.whole.classes)
         self._positive = self._positive_code()
-        lessons = Lessons(
-            tuple((self._turned(train), self._turned(held)) for train, held in lessons.pairs),
-            self._turned(lessons.whole),
-            lessons.repeats,
-        )
+        lessons = replace(lessons, rows=self._turned(lessons.rows))
         thinned = self.method == "auto" and self.size_penalty > 0 and min(lessons.sizes) >= PRICED
         if not thinned:
             lessons = lessons.dealt_once()
-        if lessons.pairs[0][0].X is lessons.whole.X:
-            lessons = Lessons(lessons.pairs, lessons.pairs[0][0])
         calibration = None if calibration is None else self._turned(calibration)
-        judges = [held for _, held in lessons.pairs] if len(lessons.pairs) == 1 else []
-        self.prevalence_ = _prevalence([lessons.whole, *judges, *([calibration] if calibration else [])])
+        self.prevalence_ = _prevalence(lessons, calibration)
         n_jobs = effective_n_jobs(self.n_jobs)
         learners = [learner_of(name, estimator, lessons, n_jobs) for name, estimator in self._named_estimators()]
         plan = self._plan(learners, lessons)
@@ -371,7 +349,7 @@ class Parcel(ClassScoresMixin, TableClassifier):
             scores = [_scores(member, learners, lessons) for member in growth.members]
             pairs = zip(front.member.tolist(), front.threshold, strict=True)
             called = np.array([(scores[m] if m != NOBODY else nobody) >= cut for m, cut in pairs])
-            cells = np.concatenate([held.X for _, held in lessons.pairs])
+            cells = lessons.rows.X[lessons.judges]
             positive, weight = lessons.positive == 1, lessons.weight
         else:
             cells, positive, weight = calibration.X, calibration.y == 1, calibration.sample_weight
@@ -547,8 +525,9 @@ class Parcel(ClassScoresMixin, TableClassifier):
         return self.parcels_[label]
 
     def _remember(self, problem: Problem) -> None:
-        """Keep names, kinds and levels of the columns."""
+        """Keep the classes, and names, kinds and levels of the columns."""
         self.reader_ = TableReader.of(problem)
+        self.classes_ = np.asarray(problem.classes)
         self.n_features_in_ = problem.n_features
 
     def _named_estimators(self) -> list[tuple[str, Any]]:
@@ -612,9 +591,15 @@ def _scores(member: Member, learners: Sequence[Learner], lessons: Lessons) -> Fl
     return learners[member.learner].validation_scores(mask_of(member.features, lessons.whole.n_features))
 
 
-def _prevalence(parts: Sequence[Problem]) -> float:
-    weight = np.concatenate([part.row_weights for part in parts])
-    return float((weight * np.concatenate([part.y for part in parts])).sum() / weight.sum())
+def _prevalence(lessons: Lessons, calibration: Problem | None) -> float:
+    """Return the share of positives among all rows that train, judge or calibrate."""
+    rows = lessons.rows
+    used = np.arange(rows.n_samples) if lessons.in_folds else np.concatenate(lessons.splits[0])
+    parts = [(rows.row_weights[used], rows.y[used])]
+    if calibration is not None:
+        parts.append((calibration.row_weights, calibration.y))
+    weight, positive = (np.concatenate(side) for side in zip(*parts, strict=True))
+    return float((weight * positive).sum() / weight.sum())
 
 
 def fit_parcel(problem: Problem, seed: int | None = 0, **question: Any) -> tuple[Parcel, OperatingPoint]:

@@ -27,6 +27,7 @@ from fewer.validate import ConfidenceInterval, wilson_interval
 
 STEPS = 32
 """Points tried on each edge of the hull."""
+FROM_BOTH = "from the intervals of both rates"
 
 
 @dataclass(frozen=True)
@@ -107,8 +108,7 @@ def last_point_kept(called: BoolArray, draws: Callable[[int], FloatArray], max_f
             n_false = int(np.where(drawn < share, after, before).sum())
             if n_false > allowed:
                 return kept
-            at_vertex = step == STEPS
-            kept = Kept(low + 1 if at_vertex else low, 0.0 if at_vertex else share, n_false, n_negative)
+            kept = Kept(*((low, share) if step < STEPS else (low + 1, 0.0)), n_false, n_negative)
     return kept
 
 
@@ -175,14 +175,8 @@ def cost_interval(fpr: ConfidenceInterval, tpr: ConfidenceInterval, costs: Costs
     estimate = float(costs.of(fpr.estimate, tpr.estimate))
     below = np.hypot(by_fp * (fpr.estimate - fpr.low), by_fn * (tpr.high - tpr.estimate))
     above = np.hypot(by_fp * (fpr.high - fpr.estimate), by_fn * (tpr.estimate - tpr.low))
-    return ConfidenceInterval(
-        estimate,
-        max(estimate - float(below), 0.0),
-        estimate + float(above),
-        fpr.level,
-        "from the intervals of both rates",
-        "the expected cost of a new row",
-    )
+    low, high = max(estimate - float(below), 0.0), estimate + float(above)
+    return ConfidenceInterval(estimate, low, high, fpr.level, FROM_BOTH, "the expected cost of a new row")
 
 
 def predictive_value(fpr: ConfidenceInterval, tpr: ConfidenceInterval, prevalence: float) -> ConfidenceInterval:
@@ -220,9 +214,7 @@ def predictive_value(fpr: ConfidenceInterval, tpr: ConfidenceInterval, prevalenc
         odds = prevalence * tpr.estimate / ((1.0 - prevalence) * fpr.estimate)
         low = odds * np.exp(-down) / (1.0 + odds * np.exp(-down))
         high = 1.0 if np.isinf(up) else odds * np.exp(up) / (1.0 + odds * np.exp(up))
-    return ConfidenceInterval(
-        estimate, float(low), float(high), fpr.level, "from the intervals of both rates", "the predictive value"
-    )
+    return ConfidenceInterval(estimate, float(low), float(high), fpr.level, FROM_BOTH, "the predictive value")
 
 
 def cost_bound(counts: tuple[float, float], sizes: tuple[int, int], costs: Costs, guarantee: float) -> float:
