@@ -6,6 +6,7 @@ import json
 import os
 import pickle
 import time
+from functools import partial
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ import fewer_papers as papers
 from fewer.contracts import Resources
 from fewer.parallel import run_tasks
 from fewer.problem import InputError
-from fewer_papers import Absent, Cell, Claim, Document, Rerun, backed, judge, judge_spread, reproduce
+from fewer_papers import Absent, Cell, Claim, Document, Rerun, backed, judge, judge_spread, prepare, reproduce
 from fewer_papers._core import chance_of, order_of, with_rivals
 
 
@@ -277,6 +278,32 @@ def test_processor_time_counts_the_workers():
     result = reproduce(Document("busy", "Nobody, Nothing (2000)", {"1": table}), Rerun())
     assert sum(spent.values()) <= result.processor + 0.05  # clocks tick a hundred times a second
     assert result.to_json()["processor"] == round(result.processor, 3)
+
+
+def _ten_times(run, number):
+    return run.once(f"ten times {number}", lambda: 10 * number)
+
+
+def test_documents_share_the_processes():
+    """The work of both is done before their tables, list by list; a later list may use what an earlier one kept."""
+
+    def work(run):
+        yield [partial(_ten_times, number=number) for number in range(3)]
+        assert run.once("ten times 2", lambda: 1 / 0) == 20
+        yield [partial(_ten_times, number=number) for number in (3, 4)]
+
+    def table(run):
+        return [judge("1", "a", "b", 20, run.once("ten times 2", lambda: 1 / 0))]
+
+    others = Document("other", "A. Other (2001)", {"1": table}, work=lambda run: [[partial(_ten_times, number=2)]])
+    documents = [Document("one", "A. Author (2000)", {"1": table}, work=work), others]
+    run = Rerun(n_jobs=2)
+    prepare(documents, run)
+    for document in documents:
+        result = reproduce(document, run)
+        assert [cell.verdict for cell in result.cells] == ["matches"]
+        assert result.seconds > 0
+    assert run.within("one").once("ten times 4", lambda: 1 / 0) == 40
 
 
 def test_data_is_fetched_from_a_server(monkeypatch, tmp_path):

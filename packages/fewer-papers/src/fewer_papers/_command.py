@@ -71,6 +71,8 @@ def reproduce(
                 quick, seed, Path(scratch.name) if scratch else out, jobs, lambda message: status.update(message)
             )
             results = []
+            if not table:
+                papers.prepare(documents, run)
             for document in documents:
                 results.append(papers.reproduce(document, run, table or None))
                 if len(documents) > 1:

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cache, cached_property, partial
 from importlib.resources import files
-from itertools import combinations
+from itertools import combinations, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, Unpack
 
@@ -386,6 +386,8 @@ class Rerun:
     n_jobs: int = 1
     report: Callable[[str], None] = field(default=lambda message: None)
     _known: dict[str, Any] = field(default_factory=dict, repr=False)
+    _spent: tuple[float, float] | None = field(default=None, repr=False)  # by `prepare`: seconds, those of processors
+    _parts: dict[str, Rerun] = field(default_factory=dict, repr=False)
     _sets: dict[str, Dataset | InputError] = field(default_factory=dict, repr=False)
 
     def once(self, key: str, function: Callable[[], T]) -> T:
@@ -424,22 +426,6 @@ class Rerun:
                 write_atomically(path, to_json(sealed({"key": key, "result": result}), indent=None))
         self._known[key] = result
         return result
-
-    def prepare(self, pieces: Sequence[Piece], name: str) -> None:
-        """Do pieces of work in several processes; what they keep by `once` is at hand then.
-
-        Parameters
-        ----------
-        pieces : sequence of callable
-            Each takes a `Rerun`, and none needs the results of another.
-        name : str
-            Of the document, for the reports.
-        """
-        tasks, resources = [(piece,) for piece in pieces], Resources(self.n_jobs)
-        found = run_tasks(_known_after, tasks, resources, shared=self.alone(), ordered=False)
-        for number, known in enumerate(found, 1):
-            self._known.update(known)
-            self.report(f"{name}: {number} of {len(tasks)} pieces of work")
 
     def alone(self) -> Rerun:
         """Return this run for one process among several, with what is known.
@@ -507,7 +493,7 @@ class Rerun:
         return np.random.default_rng([self.seed, int.from_bytes(digest[:8], "little")])
 
     def within(self, name: str) -> Rerun:
-        """Return this run with a folder of its own.
+        """Return this run with a folder and results of its own, the same each time.
 
         Parameters
         ----------
@@ -518,8 +504,10 @@ class Rerun:
         -------
         Rerun
         """
-        out = None if self.out is None else self.out / name
-        return Rerun(self.quick, self.seed, out, self.n_jobs, self.report)
+        if name not in self._parts:
+            out = None if self.out is None else self.out / name
+            self._parts[name] = Rerun(self.quick, self.seed, out, self.n_jobs, self.report)
+        return self._parts[name]
 
     def _path(self, key: str) -> Path | None:
         if self.out is None:
@@ -846,12 +834,11 @@ def reproduce(document: Document, run: Rerun, tables: Sequence[str] | None = Non
     >>> len(reproduce(document, Rerun(), tables=["1"]).cells)
     1
     """
+    whole, run = run, run.within(document.name)
+    if tables is None and run._spent is None:
+        prepare([document], whole)
     began, spent = time.perf_counter(), processor_seconds()
-    run = run.within(document.name)
     cells: list[Cell] = []
-    if tables is None and run.n_jobs > 1:
-        for pieces in document.work(run):
-            run.prepare(pieces, document.name)
     for name in document.tables if tables is None else tables:
         if name not in document.tables:
             raise InputError(f"{document.title} has no table {name!r} here; it has {', '.join(document.tables)}.")
@@ -865,7 +852,8 @@ def reproduce(document: Document, run: Rerun, tables: Sequence[str] | None = Non
         claims = document.claims(run)
         drawn, notes = _draw(document.figures, run)
         claims = [*claims, *map(Claim, notes)]
-    seconds = time.perf_counter() - began, processor_seconds() - spent
+    before = run._spent or (0.0, 0.0)
+    seconds = before[0] + time.perf_counter() - began, before[1] + processor_seconds() - spent
     result = Reproduction(document, cells, claims, drawn, *seconds, run)
     if run.out is not None:
         result.save(run.out)
@@ -934,11 +922,50 @@ def _with_trials(cell: Cell, tried: Callable[[Cell], str]) -> Cell:
     return replace(cell, reason=f"{cell.reason} Tried: {trials}") if trials else cell
 
 
-def _known_after(run: Rerun, piece: Piece) -> dict[str, Any]:
-    """Return what a piece of work keeps beside what is known; work whose data is not at hand keeps nothing."""
+def prepare(documents: Sequence[Document], run: Rerun) -> None:
+    """Do the long work of documents in several processes; what is kept by `once` is at hand then.
+
+    The pieces of all documents are dealt out together, so that no process waits for the end of one document. With one
+    job there is nothing to deal out.
+
+    Parameters
+    ----------
+    documents : sequence of Document
+        What will be re-run.
+    run : Rerun
+        Seed, folder, threads; quick or whole.
+
+    Examples
+    --------
+    >>> prepare([Document("mine", "A. Author, A title, 2020", {"1": lambda run: []})], Rerun(n_jobs=2))
+    """
+    if run.n_jobs == 1:
+        return
+    began, runs = time.perf_counter(), [run.within(document.name) for document in documents]
+    spent = np.zeros(len(runs))
+    works = (document.work(own) for document, own in zip(documents, runs, strict=True))
+    for lists in zip_longest(*works, fillvalue=()):
+        # Each list has its longest pieces first, so that those at the same share of their lists go together.
+        placed = [(k / len(own), n, piece) for n, own in enumerate(lists) for k, piece in enumerate(own)]
+        tasks = [(n, piece) for _, n, piece in sorted(placed, key=lambda each: each[:2])]
+        shared = [own.alone() for own in runs]
+        found = run_tasks(_known_after, tasks, Resources(run.n_jobs), shared=shared, ordered=False)
+        for number, (n, known, seconds) in enumerate(found, 1):
+            runs[n]._known.update(known)
+            spent[n] += seconds
+            run.report(f"{documents[n].name}: {number} of {len(tasks)} pieces of work")
+    clock = (time.perf_counter() - began) * spent / max(spent.sum(), 1e-9)
+    for own, seconds, processor in zip(runs, clock.tolist(), spent.tolist(), strict=True):
+        own._spent = seconds, processor
+
+
+def _known_after(runs: Sequence[Rerun], number: int, piece: Piece) -> tuple[int, dict[str, Any], float]:
+    """Return what a piece of work keeps beside what is known, and its seconds; without its data it keeps nothing."""
+    run, began = runs[number], time.process_time()
     own = replace(run, _known=run._known.copy())
     run.attempt(partial(piece, own))
-    return {key: result for key, result in own._known.items() if key not in run._known}
+    known = {key: result for key, result in own._known.items() if key not in run._known}
+    return number, known, time.process_time() - began
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 from joblib import effective_n_jobs
+from scipy.stats import rankdata
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.preprocessing import StandardScaler
@@ -191,8 +192,7 @@ class SVMEvaluator:
 
     @staticmethod
     def _best(grid: list[tuple[float, float]], train: Problem, validation: Problem) -> tuple[float, float]:
-        scores = _svm_scores(grid, train.X, train.y, validation.X, train)
-        grades = [auc(validation.y, found, train) for found in scores]
+        grades = _areas(validation.y, _svm_scores(grid, train.X, train.y, validation.X, train), train)
         return grid[int(np.nanargmax(grades))] if np.isfinite(grades).any() else grid[0]
 
 
@@ -399,6 +399,16 @@ def auc(y: IntArray, scores: FloatArray, problem: Problem) -> float:
     present = [code for code in range(problem.n_classes) if 0 < np.count_nonzero(y == code) < len(y)]
     areas = [auroc(y == code, scores[:, code]) for code in present]
     return float(np.mean(areas)) if areas else float("nan")
+
+
+def _areas(y: IntArray, scores: Sequence[FloatArray], problem: Problem) -> FloatArray:
+    """Return the area of each scoring of the same rows. Ranking them all at once takes a fraction of the time."""
+    positive = y == 1
+    n_pairs = positive.sum() * (~positive).sum()
+    if problem.n_classes > 2 or n_pairs == 0:
+        return np.array([auc(y, each, problem) for each in scores])
+    won = rankdata(np.array(scores), axis=1)[:, positive].sum(axis=1) - positive.sum() * (positive.sum() + 1) / 2
+    return np.asarray(won / n_pairs)
 
 
 def _scores(model: Any, X: FloatArray, n_classes: int) -> FloatArray:
