@@ -116,12 +116,11 @@ class Lessons:
     @classmethod
     def of_parts(cls, train: Problem, validation: Problem) -> Lessons:
         """Let some rows judge what is learnt from others of the same columns."""
-        weighted = train.sample_weight is not None or validation.sample_weight is not None
         X, y, weight = (
             np.concatenate([getattr(part, name) for part in (train, validation)]) for name in ("X", "y", "row_weights")
         )
-        weight = weight if weighted else None
-        rows = replace(train, X=X, y=y, sample_weight=weight, groups=None, time=None, row_numbers=None)
+        weights = None if train.sample_weight is None and validation.sample_weight is None else weight
+        rows = replace(train, X=X, y=y, sample_weight=weights, groups=None, time=None, row_numbers=None)
         ends = np.arange(train.n_samples), np.arange(train.n_samples, rows.n_samples)
         return cls(rows, (ends,), in_folds=False)
 
