@@ -16,25 +16,8 @@ from fewer.plots._sizes import AlternativesDisplay, AnswersDisplay, FrequencyDis
 from fewer.plots._style import Display
 
 __all__ = [
-    "AgreementDisplay",
-    "AlternativesDisplay",
-    "AnswersDisplay",
-    "ClassifiabilityDisplay",
-    "DendrogramDisplay",
-    "Display",
-    "DistributionDisplay",
-    "FrequencyDisplay",
-    "GammaDisplay",
-    "MTestDisplay",
-    "PlaneDisplay",
-    "PlantedDisplay",
-    "PredictionsDisplay",
-    "ProjectionDisplay",
-    "RankingDisplay",
-    "RedundancyDisplay",
-    "RelevanceDisplay",
-    "RelevanceMatrixDisplay",
-    "RocHullDisplay",
-    "SearchCurveDisplay",
-    "SizeDisplay",
-]
+    "AgreementDisplay", "AlternativesDisplay", "AnswersDisplay", "ClassifiabilityDisplay", "DendrogramDisplay",
+    "Display", "DistributionDisplay", "FrequencyDisplay", "GammaDisplay", "MTestDisplay", "PlaneDisplay",
+    "PlantedDisplay", "PredictionsDisplay", "ProjectionDisplay", "RankingDisplay", "RedundancyDisplay",
+    "RelevanceDisplay", "RelevanceMatrixDisplay", "RocHullDisplay", "SearchCurveDisplay", "SizeDisplay",
+]  # fmt: skip

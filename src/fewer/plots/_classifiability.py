@@ -14,8 +14,8 @@ import numpy as np
 from fewer.contracts import Resources
 from fewer.criteria import Classifiability
 from fewer.io import to_problem
-from fewer.plots._style import COLORS, MARKERS, SEQUENTIAL, Display, axes_or_new, legend_below, style
-from fewer.problem import FloatArray, InputError, Problem, column_number, mask_of
+from fewer.plots._style import COLORS, MARKERS, SEQUENTIAL, Display, figure_of, legend_below
+from fewer.problem import FloatArray, InputError, column_number, mask_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,7 +28,8 @@ class ClassifiabilityDisplay(Display):
     """Which rows are hard? Rows over two features, dark where their neighborhood disagrees with them.
 
     Make it with `from_data` or `from_estimator`. Behind the rows, for two classes, lies the label surface that
-    Dong & Kothari sketch: the share of the second class within the radius of each point.
+    Dong & Kothari sketch: the share of the second class within the radius of each point. `plot(surface=False)` leaves
+    it out.
 
     Parameters
     ----------
@@ -42,8 +43,6 @@ class ClassifiabilityDisplay(Display):
         L of the two features together.
     radius : float
         In ranges of a column.
-    names, classes : tuple
-        Of the features and of the classes.
     names : tuple of str
         The features.
     classes : tuple
@@ -73,15 +72,9 @@ class ClassifiabilityDisplay(Display):
 
     @classmethod
     def from_data(
-        cls,
-        X: Any,
-        y: Any,
-        *,
-        features: Sequence[str | int] | None = None,
-        ax: Axes | None = None,
-        surface: bool = True,
-        **options: Any,
-    ) -> ClassifiabilityDisplay:
+        cls, X: Any, y: Any, *, features: Sequence[str | int] | None = None, ax: Axes | None = None,
+        surface: bool = True, **options: Any,
+    ) -> ClassifiabilityDisplay:  # fmt: skip
         """Measure the rows over one or two features and draw them.
 
         Parameters
@@ -109,8 +102,13 @@ class ClassifiabilityDisplay(Display):
         columns = [column_number(feature, problem.names, "features") for feature in chosen]
         if len(columns) not in (1, 2):
             raise InputError(f"{len(columns)} features are named; one or two can be drawn.")
-        display = cls._measured(problem, columns, options)
-        return display.plot(ax=ax, surface=surface)
+        mask = mask_of(columns, problem.n_features)
+        scorer = Classifiability(**options).bind(problem, np.random.default_rng(0), Resources())
+        local, _, radius = scorer.per_row(mask)
+        rows, value = scorer.problem, float(scorer.score(mask[None])[0])
+        names = tuple(problem.names[column] for column in columns)
+        display = cls(rows.X[:, columns], rows.y, local, value, radius, names, problem.classes)
+        return display.plot(ax, surface=surface)
 
     @classmethod
     def from_estimator(
@@ -142,56 +140,24 @@ class ClassifiabilityDisplay(Display):
         order = chosen[np.argsort(estimator.ranking_[chosen], kind="stable")][:2]
         return cls.from_data(X, y, features=[int(i) for i in order], ax=ax, surface=surface, **options)
 
-    @classmethod
-    def _measured(cls, problem: Problem, columns: list[int], options: dict[str, Any]) -> ClassifiabilityDisplay:
-        mask = mask_of(columns, problem.n_features)
-        scorer = Classifiability(**options).bind(problem, np.random.default_rng(0), Resources())
-        local, _, radius = scorer.per_row(mask)
-        rows = scorer.problem
-        value = float(scorer.score(mask[None])[0])
-        names = tuple(problem.names[column] for column in columns)
-        return cls(rows.X[:, columns], rows.y, local, value, radius, names, problem.classes)
-
-    def plot(self, ax: Axes | None = None, *, surface: bool = True) -> ClassifiabilityDisplay:
-        """Draw on the given axes or on new ones.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            New ones if left out.
-        surface : bool, default=True
-            Draw the label surface behind the rows (two classes, two features).
-
-        Returns
-        -------
-        self
-        """
-        with style():
-            ax = axes_or_new(ax)
-            x = self.points[:, 0]
-            height = self.points[:, 1] if self.points.shape[1] == 2 else self.y.astype(np.float64)
-            surface = surface and self.points.shape[1] == 2 and len(self.classes) == 2
-            if surface:
-                self._draw_surface(ax)
-            for code in range(len(self.classes)):
-                rows = self.y == code
-                drawn = ax.scatter(
-                    x[rows], height[rows], c=self.local[rows], marker=MARKERS[code % len(MARKERS)], cmap=SEQUENTIAL,
-                    vmin=-1, vmax=1, s=24, linewidths=0.5, edgecolors="#333333", zorder=3,
-                )  # fmt: skip
-            ax.set_xlabel(self.names[0])
-            if self.points.shape[1] == 2:
-                ax.set_ylabel(self.names[1])
-            else:
-                ax.set_yticks(range(len(self.classes)), [str(label) for label in self.classes])
-                ax.set_ylabel("class")
-            ax.set_title(f"L = {self.value:.2f}, {np.mean(self.local < 0):.0%} of the rows among others")
-            figure = ax.get_figure(root=True)
-            assert figure is not None
-            figure.colorbar(drawn, ax=ax, label="C(x): −1 among others, 1 among its own", shrink=0.9)
-            self._explain(ax, surface)
-        self.ax_, self.figure_ = ax, figure
-        return self
+    def _draw(self, ax: Axes, surface: bool = True) -> None:
+        x, both = self.points[:, 0], self.points.shape[1] == 2
+        height = self.points[:, 1] if both else self.y.astype(np.float64)
+        surface = surface and both and len(self.classes) == 2
+        if surface:
+            self._draw_surface(ax)
+        for code in range(len(self.classes)):
+            rows = self.y == code
+            drawn = ax.scatter(
+                x[rows], height[rows], c=self.local[rows], marker=MARKERS[code % len(MARKERS)], cmap=SEQUENTIAL,
+                vmin=-1, vmax=1, s=24, linewidths=0.5, edgecolors="#333333", zorder=3,
+            )  # fmt: skip
+        ax.set(xlabel=self.names[0], ylabel=self.names[1] if both else "class")
+        if not both:
+            ax.set_yticks(range(len(self.classes)), [str(label) for label in self.classes])
+        ax.set_title(f"L = {self.value:.2f}, {np.mean(self.local < 0):.0%} of the rows among others")
+        figure_of(ax).colorbar(drawn, ax=ax, label="C(x): −1 among others, 1 among its own", shrink=0.9)
+        self._explain(ax, surface)
 
     def _explain(self, ax: Axes, surface: bool) -> None:
         """Say below the data which marker is which class, and what the grey ground is."""

@@ -16,18 +16,7 @@ from fewer.evaluate.distributions import distribution, predictions, shown_classe
 from fewer.io import to_problem
 from fewer.plots._rankings import readable_on
 from fewer.plots._sizes import short
-from fewer.plots._style import (
-    COLORS,
-    LINES,
-    MARKERS,
-    SEQUENTIAL,
-    Display,
-    axes_or_new,
-    figure_of,
-    legend_below,
-    legend_beside,
-    style,
-)
+from fewer.plots._style import COLORS, LINES, MARKERS, SEQUENTIAL, Display, figure_of, legend_below, legend_beside
 from fewer.problem import FloatArray
 from fewer.roc import OperatingPoint, Parcel
 
@@ -39,7 +28,7 @@ if TYPE_CHECKING:
 class RocHullDisplay(Display):
     """The hull of a Parcel: its vertices with their subsets, where they stand on other rows, and a chosen point.
 
-    Make it with `from_estimator`.
+    Make it with `from_estimator`. `plot(label_vertices=False)` leaves the names of the subsets out.
 
     Parameters
     ----------
@@ -78,15 +67,9 @@ class RocHullDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls,
-        parcel: Parcel,
-        X: Any = None,
-        y: Any = None,
-        *,
-        point: OperatingPoint | None = None,
-        label_vertices: bool = True,
-        ax: Axes | None = None,
-    ) -> RocHullDisplay:
+        cls, parcel: Parcel, X: Any = None, y: Any = None, *, point: OperatingPoint | None = None,
+        label_vertices: bool = True, ax: Axes | None = None,
+    ) -> RocHullDisplay:  # fmt: skip
         """Draw the hull of a fitted Parcel, and its classifiers on other rows if some are given.
 
         Parameters
@@ -114,37 +97,20 @@ class RocHullDisplay(Display):
             held_out = line.fpr, line.tpr, line.area
         labels = [_short(vertex.names) for vertex in parcel.vertices_]
         display = cls(parcel.hull_.fpr, parcel.hull_.tpr, labels, parcel.hull_.area, held_out, point)
-        return display.plot(ax=ax, label_vertices=label_vertices)
+        return display.plot(ax, label_vertices=label_vertices)
 
-    def plot(self, ax: Axes | None = None, *, label_vertices: bool = True) -> RocHullDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            New ones if left out.
-        label_vertices : bool, default=True
-            Name the subset at each vertex.
-
-        Returns
-        -------
-        self
-        """
-        with style():
-            self.ax_ = axes_or_new(ax)
-            self.figure_ = self.ax_.figure
-            roc_axes(self.ax_)
-            self.ax_.plot(self.fpr, self.tpr, "o-", color=COLORS[0], label=f"hull, area {self.area:.2f}")
-            if self.held_out is not None:
-                fpr, tpr, area = self.held_out
-                self.ax_.plot(fpr, tpr, "s--", color=COLORS[1], markersize=3, label=f"other rows, area {area:.2f}")
-            if label_vertices:
-                number_subsets(self.ax_, self.fpr, self.tpr, self.labels)
-            if self.point is not None:
-                where = self.point.promised_
-                self.ax_.plot(where.fpr, where.tpr, "*", markersize=12, color=COLORS[3], label="operating point")
-            legend_beside(self.ax_)
-        return self
+    def _draw(self, ax: Axes, label_vertices: bool = True) -> None:
+        roc_axes(ax)
+        ax.plot(self.fpr, self.tpr, "o-", color=COLORS[0], label=f"hull, area {self.area:.2f}")
+        if self.held_out is not None:
+            fpr, tpr, area = self.held_out
+            ax.plot(fpr, tpr, "s--", color=COLORS[1], markersize=3, label=f"other rows, area {area:.2f}")
+        if label_vertices:
+            number_subsets(ax, self.fpr, self.tpr, self.labels)
+        if self.point is not None:
+            where = self.point.promised_
+            ax.plot(where.fpr, where.tpr, "*", markersize=12, color=COLORS[3], label="operating point")
+        legend_beside(ax)
 
 
 def _short(names: Sequence[str]) -> str:
@@ -181,6 +147,10 @@ def number_subsets(ax: Axes, fpr: FloatArray, tpr: FloatArray, labels: list[str]
 
 
 KINDS = ("roc", "confusion", "calibration", "points")
+AXES = {
+    "calibration": {"xlabel": "predicted probability", "ylabel": "share that came true"},
+    "points": {"xlabel": "truth", "ylabel": "predicted"},
+}
 
 
 @dataclass
@@ -284,14 +254,10 @@ class PredictionsDisplay(Display):
             elif self.kind == "calibration":
                 ax.plot(part["given"], part["is"], marker=MARKERS[number], linestyle=LINES[number], label=name)
             else:
-                ax.scatter(
-                    part["truth"], part["prediction"], s=14, color=COLORS[number], marker=MARKERS[number], alpha=0.7,
-                    label=name,
-                )  # fmt: skip
-        if self.kind == "calibration":
-            ax.set(xlabel="predicted probability", ylabel="share that came true")
-        elif self.kind == "points":
-            ax.set(xlabel="truth", ylabel="predicted")
+                color, marker = COLORS[number], MARKERS[number]
+                ax.scatter(part["truth"], part["prediction"], s=14, color=color, marker=marker, alpha=0.7, label=name)
+        if self.kind in AXES:
+            ax.set(**AXES[self.kind])
         legend_below(ax)
 
     def _ends(self) -> tuple[float, float]:
@@ -375,9 +341,7 @@ class DistributionDisplay(Display):
         return cls(problem.names[column], distribution(problem, column), shown_classes(problem)).plot(ax)
 
     @classmethod
-    def from_selection(
-        cls, selection: Any, feature: str | None = None, *, ax: Axes | None = None
-    ) -> DistributionDisplay:
+    def from_selection(cls, selection: Any, feature: str | None = None, *, ax: Any = None) -> DistributionDisplay:
         """Draw one feature of a `Selection`.
 
         Parameters
@@ -401,27 +365,23 @@ class DistributionDisplay(Display):
 
     def _draw(self, ax: Axes) -> None:
         told = self.told
-        levels = told.get("levels")
         n = len(told["counts"][0] if "counts" in told else told["middle"])
         ends = np.linspace(told["low"], told["high"], n + 1) if "low" in told else np.arange(n + 1) - 0.5
         places = (ends[:-1] + ends[1:]) / 2
         if "counts" in told:
             for number, (label, counts) in enumerate(zip(self.classes, told["counts"], strict=True)):
+                color, line = COLORS[number % len(COLORS)], LINES[number % len(LINES)]
                 share = np.array(counts) / max(sum(counts), 1)
-                ax.stairs(
-                    share, ends, color=COLORS[number % len(COLORS)], linestyle=LINES[number % len(LINES)],
-                    linewidth=1.6, label=short(label),
-                )  # fmt: skip
+                ax.stairs(share, ends, color=color, linestyle=line, linewidth=1.6, label=short(label))
             ax.set_ylabel("share of the class")
-            legend_below(ax)
         else:
             lower, middle, upper = (np.array(told[key], dtype=np.float64) for key in ("lower", "middle", "upper"))
             ax.fill_between(places, lower, upper, color=COLORS[0], alpha=0.16, linewidth=0, label="middle half")
             ax.plot(places, middle, color=COLORS[0], marker="o", label="median")
             ax.set_ylabel("target")
-            legend_below(ax)
-        if levels:
-            ax.set_xticks(places, [short(level, 12) for level in levels], parse_math=False)
+        legend_below(ax)
+        if "levels" in told:
+            ax.set_xticks(places, [short(level, 12) for level in told["levels"]], parse_math=False)
         ax.set_xlabel(short(self.name, 40), parse_math=False)
 
 
@@ -454,9 +414,7 @@ class PlaneDisplay(Display):
     wrong: list[int] = field(default_factory=list)
 
     @classmethod
-    def from_estimator(
-        cls, selector: Any, X: Any, y: Any, *, judge: Any = None, ax: Axes | None = None
-    ) -> PlaneDisplay:
+    def from_estimator(cls, selector: Any, X: Any, y: Any, *, judge: Any = None, ax: Any = None) -> PlaneDisplay:
         """Draw the rows that a selector was fitted to, in its best two features.
 
         Parameters

@@ -12,20 +12,8 @@ from fewer.contracts import Ranker, Resources
 from fewer.evaluate import PlantedCounts, redundancy
 from fewer.evaluate.distributions import rank_correlation
 from fewer.io import to_problem
-from fewer.plots._sizes import short
-from fewer.plots._style import (
-    COLORS,
-    DIVERGING,
-    LINES,
-    MARKERS,
-    SEQUENTIAL,
-    Display,
-    axes_or_new,
-    figure_of,
-    legend_beside,
-    style,
-    wrapped,
-)
+from fewer.plots._sizes import draw_bars, short
+from fewer.plots._style import COLORS, DIVERGING, LINES, MARKERS, SEQUENTIAL, Display, figure_of, legend_beside, wrapped
 from fewer.problem import FloatArray, IntArray
 from fewer.statistics import Associations, Measure
 from fewer.validate import assign_folds, nogueira
@@ -90,26 +78,15 @@ class RankingDisplay(Display):
         """
         names = vars(selector).get("feature_names_in_", [f"x{i}" for i in range(selector.n_features_in_)])
         order = np.argsort(selector.ranking_, kind="stable")[:top]
-        spread = selector.extra_.get("spread")
-        return cls(
-            [str(names[i]) for i in order],
-            selector.scores_[order],
-            None if spread is None else spread[order],
-            int(min(selector.support_.sum(), top)),
-        ).plot(ax)
+        spread, chosen = selector.extra_.get("spread"), int(min(selector.support_.sum(), top))
+        told = None if spread is None else spread[order]
+        return cls([str(names[i]) for i in order], selector.scores_[order], told, chosen).plot(ax)
 
     @classmethod
     def from_resamples(
-        cls,
-        ranker: Ranker,
-        X: Any,
-        y: Any,
-        *,
-        n_resamples: int = 20,
-        chosen: int = 5,
-        top: int = 30,
+        cls, ranker: Ranker, X: Any, y: Any, *, n_resamples: int = 20, chosen: int = 5, top: int = 30,
         random_state: int | None = None,
-    ) -> RankingDisplay:
+    ) -> RankingDisplay:  # fmt: skip
         """Rank random halves of the rows, stratified by class, and see how far the rankings agree.
 
         A bar tells how many features one beats in the mean over the halves, its error bar the standard deviation of
@@ -145,23 +122,15 @@ class RankingDisplay(Display):
             ranks.append(np.argsort(ranker.rank(half, rng, Resources()).order) + 1)
         table = np.array(ranks)
         order = np.argsort(table.mean(axis=0), kind="stable")[:top]
-        return cls(
-            [problem.names[i] for i in order],
-            problem.n_features - table.mean(axis=0)[order],
-            table.std(axis=0)[order],
-            chosen,
-            nogueira(table <= chosen).estimate,
-            f"features that it beats, mean of {n_resamples} halves of the rows",
-        )
+        beaten, spread = problem.n_features - table.mean(axis=0)[order], table.std(axis=0)[order]
+        label = f"features that it beats, mean of {n_resamples} halves of the rows"
+        stability = nogueira(table <= chosen).estimate
+        return cls([problem.names[i] for i in order], beaten, spread, chosen, stability, label)
 
     def _draw(self, ax: Axes) -> None:
-        places = np.arange(len(self.names))[::-1]
-        colors = [COLORS[0] if i < self.chosen else "white" for i in range(len(self.names))]
         drawn = np.where(np.isfinite(self.scores), self.scores, np.nan)
-        ax.barh(places, drawn, xerr=self.spread, color=colors, edgecolor=COLORS[0], ecolor=COLORS[5], height=0.7)
-        ax.set_yticks(places, [short(name) for name in self.names], parse_math=False)
+        draw_bars(ax, self.names, drawn, np.arange(len(self.names)) < self.chosen, xerr=self.spread, ecolor=COLORS[5])
         ax.set(xlabel=self.label)
-        ax.grid(axis="y", visible=False)
         if self.stability is not None:
             ax.set_title(f"stability of the first {self.chosen}: {self.stability:.2f}")
 
@@ -274,6 +243,7 @@ class RedundancyDisplay(Display):
         draw_matrix(ax, self.values, self.names, (0.0, 1.0), SEQUENTIAL, "how far they repeat each other")
 
 
+@dataclass
 class DendrogramDisplay(Display):
     """Which columns are alike: joined where their clusters' mean association is, the line at a threshold.
 
@@ -297,10 +267,10 @@ class DendrogramDisplay(Display):
     'association'
     """
 
-    def __init__(
-        self, names: list[str], values: FloatArray, threshold: float | None = None, kept: Sequence[str] = ()
-    ) -> None:
-        self.names, self.values, self.threshold, self.kept = names, values, threshold, kept
+    names: list[str]
+    values: FloatArray
+    threshold: float | None = None
+    kept: Sequence[str] = ()
 
     @classmethod
     def from_table(
@@ -338,9 +308,8 @@ class DendrogramDisplay(Display):
         np.fill_diagonal(apart, 0.0)
         joined = linkage(squareform(apart, checks=False), method="average")
         labels = [f"{short(name, 22)}{' ●' if name in self.kept else ''}" for name in self.names]
-        dendrogram(
-            joined, orientation="left", labels=labels, ax=ax, leaf_font_size=8, link_color_func=lambda _: COLORS[0]
-        )
+        look: dict[str, Any] = {"orientation": "left", "leaf_font_size": 8, "link_color_func": lambda _: COLORS[0]}
+        dendrogram(joined, labels=labels, ax=ax, **look)
         ax.set_xticks(ticks := np.linspace(0.0, 1.0, 6), [f"{1.0 - tick:.1f}" for tick in ticks])
         ax.set_xlabel("association")
         if self.threshold is not None:
@@ -369,10 +338,12 @@ def readable_on(color: Any) -> str:
     return "black" if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 else "white"
 
 
+@dataclass
 class PlantedDisplay(Display):
     """How many planted features are among the first of each ranking, with the chance line.
 
     The grey band holds one random order with 90 % probability; the vertical line marks as many features as there were.
+    `plot(label=...)` names the vertical axis.
 
     Parameters
     ----------
@@ -396,38 +367,18 @@ class PlantedDisplay(Display):
     'leading features'
     """
 
-    def __init__(self, counts: PlantedCounts) -> None:
-        self.counts = counts
+    counts: PlantedCounts
 
-    def plot(self, ax: Axes | None = None, *, label: str = "planted features among them") -> PlantedDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            New ones if left out.
-        label : str
-            The name of the vertical axis.
-
-        Returns
-        -------
-        self
-        """
+    def _draw(self, ax: Axes, label: str = "planted features among them") -> None:
         counts = self.counts
         sizes = np.arange(1, counts.kept.shape[2] + 1)
-        with style():
-            ax = axes_or_new(ax)
-            low, high = counts.chance_band()
-            ax.fill_between(sizes, low, high, color="#dddddd", linewidth=0, label="chance (90 %)")
-            ax.plot(sizes, counts.chance, color="#777777", linestyle=":", label="chance (mean)")
-            for number, (name, curve) in enumerate(zip(counts.names, counts.mean, strict=True)):
-                color, line = COLORS[number % len(COLORS)], LINES[number % len(LINES)]
-                ax.plot(sizes, curve, label=name, color=color, linestyle=line)
-            ax.axvline(counts.n_original, color="#444444", linewidth=0.8)
-            ax.set(xlabel="leading features", ylabel=wrapped(label))
-            legend_beside(ax)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+        ax.fill_between(sizes, *counts.chance_band(), color="#dddddd", linewidth=0, label="chance (90 %)")
+        ax.plot(sizes, counts.chance, color="#777777", linestyle=":", label="chance (mean)")
+        for number, (name, curve) in enumerate(zip(counts.names, counts.mean, strict=True)):
+            ax.plot(sizes, curve, label=name, color=COLORS[number % len(COLORS)], linestyle=LINES[number % len(LINES)])
+        ax.axvline(counts.n_original, color="#444444", linewidth=0.8)
+        ax.set(xlabel="leading features", ylabel=wrapped(label))
+        legend_beside(ax)
 
 
 HATCHES = ("", "///", "...", "xx")

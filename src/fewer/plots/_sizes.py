@@ -88,13 +88,10 @@ class SizeDisplay(Display):
         SizeDisplay
             Not drawn yet; call `plot`.
         """
-        return cls(
-            np.asarray(curve["sizes"], dtype=np.int64),
-            np.asarray(curve["scores"], dtype=np.float64),
-            chosen,
-            _error(curve["standard_error"]),
-            f"{curve.get('name', score_name)}, {curve['measured']}",
-        )
+        sizes, scores = np.asarray(curve["sizes"], dtype=np.int64), np.asarray(curve["scores"], dtype=np.float64)
+        error = curve["standard_error"]
+        error = np.asarray(error, dtype=np.float64) if isinstance(error, list | np.ndarray) else error
+        return cls(sizes, scores, chosen, error, f"{curve.get('name', score_name)}, {curve['measured']}")
 
     @classmethod
     def from_trace(cls, trace: Trace, *, score_name: str = "score") -> SizeDisplay:
@@ -155,11 +152,9 @@ class SizeDisplay(Display):
         marker = "o" if len(self.sizes) <= MANY else None
         ax.plot(self.sizes, self.scores, marker=marker, color=COLORS[0], label="best found of each size")
         if self.standard_error is not None:
-            best = self.scores.max()
+            best, label = self.scores.max(), "within one standard error"
             low = np.broadcast_to(best - self.standard_error, self.sizes.shape)
-            ax.fill_between(
-                self.sizes, low, best, color=COLORS[0], alpha=0.12, linewidth=0, label="within one standard error"
-            )
+            ax.fill_between(self.sizes, low, best, color=COLORS[0], alpha=0.12, linewidth=0, label=label)
         both = ", the fewest in it" if self.smallest == self.chosen else ""
         self._mark(ax, self.chosen, "D", COLORS[1], f"chosen: {self.chosen}{both}")
         if self.smallest is not None and not both:
@@ -175,10 +170,6 @@ class SizeDisplay(Display):
                 [size], [score], marker=marker, markersize=8, linestyle="none", color=color,
                 markeredgecolor=COLORS[1], markeredgewidth=1.6, label=label, zorder=4,
             )  # fmt: skip
-
-
-def _error(given: Any) -> float | FloatArray | None:
-    return np.asarray(given, dtype=np.float64) if isinstance(given, list | np.ndarray) else given
 
 
 @dataclass
@@ -205,12 +196,17 @@ class FrequencyDisplay(Display):
     chosen: list[bool]
 
     def _draw(self, ax: Axes) -> None:
-        places = np.arange(len(self.names))[::-1]
-        colors = [COLORS[0] if chosen else "white" for chosen in self.chosen]
-        ax.barh(places, self.shares, color=colors, edgecolor=COLORS[0], height=0.7)
-        ax.set_yticks(places, [short(name) for name in self.names], parse_math=False)
+        draw_bars(ax, self.names, self.shares, self.chosen)
         ax.set(xlim=(0, 1), xlabel="share of the repeated selections that chose it")
-        ax.grid(axis="y", visible=False)
+
+
+def draw_bars(ax: Axes, names: list[str], values: Any, chosen: Any, **options: Any) -> None:
+    """Draw a bar for each feature, the first on top; those of the answer are filled."""
+    places = np.arange(len(names))[::-1]
+    colors = [COLORS[0] if one else "white" for one in chosen]
+    ax.barh(places, values, color=colors, edgecolor=COLORS[0], height=0.7, **options)
+    ax.set_yticks(places, [short(name) for name in names], parse_math=False)
+    ax.grid(axis="y", visible=False)
 
 
 def short(name: str, length: int = 28) -> str:
@@ -275,10 +271,9 @@ class SearchCurveDisplay(Display):
         """
         if "validation" not in trace.extra:
             raise InputError("This run has no validation curve; run the search under EarlyStopping.")
-        stop = int(trace.extra["stop"][0]) if "stop" in trace.extra else None
-        return cls(
-            trace.extra["training"], trace.extra["validation"], trace.extra.get("smoothed"), stop, **options
-        )  # fmt: skip
+        extra = trace.extra
+        stop = int(extra["stop"][0]) if "stop" in extra else None
+        return cls(extra["training"], extra["validation"], extra.get("smoothed"), stop, **options)
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Axes | None = None, **options: Any) -> SearchCurveDisplay:
@@ -395,11 +390,9 @@ class AnswersDisplay(Display):
         """
         if selection.curve.get("size"):
             display = _of_curve(selection.curve, len(selection.features), selection.n_features)
-            same = (
-                selection.score_name in (display.score_name, "r2") and selection.score_heldout_all_features is not None
-            )
-            if display.all_ is None and same:
-                display.all_ = (selection.n_features, selection.score_heldout_all_features)
+            score = selection.score_heldout_all_features
+            if display.all_ is None and score is not None and selection.score_name in (display.score_name, "r2"):
+                display.all_ = (selection.n_features, score)
             return display
         curve = selection.sizes
         if not curve or not curve["sizes"]:

@@ -158,25 +158,27 @@ class Display:
         """
         raise InputError(f"{cls.__name__} is not made of an estimator.")
 
-    def plot(self, ax: Axes | None = None) -> Self:
+    def plot(self, ax: Axes | None = None, **options: Any) -> Self:
         """Draw.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
             New ones if left out.
+        **options
+            What the display lets you choose about the drawing; its own text names it.
 
         Returns
         -------
         self
         """
         with style():
-            ax = axes_or_new(ax)
-            self._draw(ax)
-        self.ax_, self.figure_ = ax, figure_of(ax)
+            self.ax_ = axes_or_new(ax)
+            self._draw(self.ax_, **options)
+        self.figure_ = figure_of(self.ax_)
         return self
 
-    def _draw(self, ax: Axes) -> None:
+    def _draw(self, ax: Axes, *args: Any, **options: Any) -> None:
         raise NotImplementedError
 
 
