@@ -52,22 +52,22 @@ def test_options_become_resources():
 )
 def test_what_only_a_whole_table_is_read_with(table, options, word):
     with pytest.raises(InputError, match=word):
-        open_chunks(table, "y", None, table_options(FeatureColumns(**options)))
+        open_chunks(table, "y", table_options(FeatureColumns(**options)))
 
 
 @pytest.mark.parametrize("word", ["groups", "time"])
 def test_columns_that_belong_to_the_rows_are_no_features(table, word):
     frame = pl.read_csv(table).with_columns(b=pl.Series([1, 2, 3]))
     frame.write_csv(table)
-    stream = open_chunks(table, "y", None, table_options(rows=Rows(**{word: "b"})))
+    stream = open_chunks(table, "y", table_options(rows=Rows(**{word: "b"})))
     assert stream.like.names == ("a",)
     assert getattr(stream, word) == "b"
     with pytest.raises(InputError, match=f"no column 'c' for {word}"):
-        open_chunks(table, "y", None, table_options(rows=Rows(**{word: "c"})))
+        open_chunks(table, "y", table_options(rows=Rows(**{word: "c"})))
 
 
 def test_a_table_is_opened_in_chunks(table):
-    stream = open_chunks(table, "y", None, table_options(ColumnOptions(decimal=".")))
+    stream = open_chunks(table, "y", table_options(ColumnOptions(decimal=".")))
     assert (stream.like.names, stream.n_samples) == (("a",), 3)
 
 

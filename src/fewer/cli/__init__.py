@@ -61,8 +61,7 @@ class Commands(TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return a command by its name; None if nobody has it."""
-        known = super().get_command(ctx, cmd_name)
-        if known is not None:
+        if (known := super().get_command(ctx, cmd_name)) is not None:
             return known
         for found in entry_points(group=MORE_COMMANDS, name=cmd_name):
             single = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -88,22 +87,15 @@ _told: dict[str, None] = {}
 """Warnings, each once; they are shown beside an answer, and not beside a refusal."""
 
 
-def _listed(title: str, names: dict[str, str]) -> str:
-    width = max(map(len, names))
-    return "\n".join(["\b", f"{title}:", *(f"  {name:<{width}}  {text}" for name, text in names.items())])
-
-
 METHOD_LIST = {"auto": "the best of several rankings"} | {name: method.summary for name, method in METHODS.items()}
 METHOD_LIST["parcel"] = "a detector for any cost (two classes)"
 METHOD_LIST["parcel-scott"] = "the same, by the algorithm as Scott printed it"
-COMPONENT_LIST = "\n\n".join(
-    [
-        "Components:",
-        *(f"{kind}: {', '.join(COMPONENTS[kind])}." for kind in ("criterion", "search", "control", "estimator")),
-    ]
-)
+WIDTH = max(map(len, METHOD_LIST))
 READ_ON = "More: fewer help lists the guide's pages."
-app.command(epilog=f"{_listed('Methods', METHOD_LIST)}\n\n{COMPONENT_LIST}\n\n{READ_ON}")(select)
+EPILOG = ["\n".join(["\b", "Methods:", *(f"  {name:<{WIDTH}}  {text}" for name, text in METHOD_LIST.items())])]
+EPILOG += ["Components:"]
+EPILOG += [f"{kind}: {', '.join(COMPONENTS[kind])}." for kind in ("criterion", "search", "control", "estimator")]
+app.command(epilog="\n\n".join([*EPILOG, READ_ON]))(select)
 for command in (inspect, rank, compare, alternatives, transform, report, serve, datasets, demo):
     app.command(epilog=READ_ON)(command)
 app.command("help")(help_)

@@ -7,31 +7,12 @@ import tempfile
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from fewer.cli._options import (
-    ClusterOption,
-    FeatureColumns,
-    FileArgument,
-    ForceOption,
-    JsonOption,
-    ReportOption,
-    Rows,
-    SeedOption,
-    StreamOption,
-    TargetOption,
-    jobs_on,
-    open_chunks,
-    option,
-    resources_of,
-    spread,
-    table_options,
-    typed,
-    wants_stream,
-)
-from fewer.cli._outputs import Printout, StatusLine, check_outputs, free_folder, raise_if_asked, say
+from fewer.cli import _options as given
+from fewer.cli._outputs import Printout, StatusLine, raise_if_asked, say
 from fewer.cli._select import refuse_folds
 from fewer.errors import InputError
 from fewer.files import write_atomically
@@ -59,47 +40,27 @@ class Contest:
         bool, typer.Option("--practice", help="Compare a filter, wrappers, early stopping and a vote (Loughrey).")
     ] = False
     estimators: Annotated[
-        str,
-        typer.Option("--estimators", "-e", help=(f"Models to evaluate with: {', '.join(COMPONENTS['estimator'])}.")),
+        str, typer.Option("--estimators", "-e", help=f"Models to evaluate with: {', '.join(COMPONENTS['estimator'])}.")
     ] = "knn,linear"
-    features: Annotated[str, option("n_features_to_select")] = "auto"
-    scoring: Annotated[str | None, option("scoring")] = None
-    rare: Annotated[str, option("rare")] = "refuse"
-    folds: Annotated[int, option("cv", help="Folds of the held-out evaluation.")] = 5
+    features: Annotated[str, given.option("n_features_to_select")] = "auto"
+    scoring: Annotated[str | None, given.option("scoring")] = None
+    rare: Annotated[str, given.option("rare")] = "refuse"
+    folds: Annotated[int, given.option("cv", help="Folds of the held-out evaluation.")] = 5
     repeats: Annotated[int, typer.Option(min=1, help="Cross-validation repeats.")] = 1
-    seed: SeedOption = 0
-    jobs: Annotated[int | None, option("n_jobs")] = None
-    stream: StreamOption = None
-    cluster: ClusterOption = None
+    seed: given.SeedOption = 0
+    jobs: Annotated[int | None, given.option("n_jobs")] = None
+    stream: given.StreamOption = None
+    cluster: given.ClusterOption = None
 
 
-@dataclass(frozen=True)
-class ComparisonOutputs:
-    """Where a comparison goes."""
-
-    out: Annotated[Path | None, typer.Option(help="Keep the comparison in this folder.")] = None
-    resume: Annotated[bool, typer.Option("--resume", help="Resume the comparison in --out.")] = False
-    force: ForceOption = False
-    report: ReportOption = None
-    as_json: JsonOption = False
-
-    def check(self, file: Path) -> None:
-        """Refuse places that cannot be written, before the work."""
-        if self.resume and self.out is None:
-            raise InputError("--resume needs --out, the folder of the comparison to go on with.")
-        if self.resume and self.out is not None and not (self.out / CELLS).exists():
-            raise InputError(f"No comparison to resume in {self.out}; omit --resume to start one.")
-        check_outputs(file, out=self.out, report=self.report, resume=self.resume, force=self.force)
-
-
-@spread
+@given.spread
 def compare(
-    file: FileArgument,
-    target: TargetOption,
+    file: given.FileArgument,
+    target: given.TargetOption,
     contest: Contest,
-    rows: Rows,
-    columns: FeatureColumns,
-    outputs: ComparisonOutputs,
+    rows: given.Rows,
+    columns: given.FeatureColumns,
+    outputs: given.Kept,
 ) -> None:
     """Compare methods with each other and with all features.
 
@@ -112,20 +73,22 @@ def compare(
     """
     if contest.folds < 2:
         raise InputError(f"--folds {contest.folds}: give at least 2.")
-    outputs.check(file)
+    if outputs.resume and outputs.out is not None and not (outputs.out / CELLS).exists():
+        raise InputError(f"No comparison to resume in {outputs.out}; omit --resume to start one.")
+    outputs.refuse(file)
     from fewer.io import read_table
     from fewer.parallel import on_cluster
     from fewer.run.folder import replacing
     from fewer.run.planning import fewer_folds, treat_rare
 
-    options = table_options(columns, rows)
-    if wants_stream(file, contest.stream, "compare"):
+    options = given.table_options(columns, rows)
+    if given.wants_stream(file, contest.stream, "compare"):
         from fewer.run.streaming import SAMPLE_ROWS, draw_sample
 
-        chunks = open_chunks(file, target, columns.task, options)
-        problem = draw_sample(chunks, SAMPLE_ROWS, contest.seed, resources_of(contest.jobs, "1GiB"))
+        chunks = given.open_chunks(file, target, options)
+        problem = draw_sample(chunks, SAMPLE_ROWS, contest.seed, given.resources_of(contest.jobs, "1GiB"))
     else:
-        problem = read_table(file, target, task=columns.task, **options)
+        problem = read_table(file, target, **options)
     problem, folds = fewer_folds(problem, contest.folds, contest.rare)
     contest = replace(contest, folds=folds)
     refuse_folds(problem, contest.folds)
@@ -142,11 +105,11 @@ def compare(
     except KeyboardInterrupt:
         if not (folder / CELLS).exists():
             raise
-        _leave_stopped(folder, outputs.out, f"{file.name.split('.')[0]}.compare")
+        Printout().leave_stopped(outputs.out, f"{file.name.split('.')[0]}.compare", partial(shutil.copytree, folder))
     finally:
         if folder != outputs.out:
             shutil.rmtree(folder, ignore_errors=True)
-    _show(replace(comparison, command=typed()), outputs)
+    _show(replace(comparison, command=given.typed()), outputs)
 
 
 def _compare(problem: Problem, contest: Contest, folder: Path) -> Comparison:
@@ -166,23 +129,14 @@ def _compare(problem: Problem, contest: Contest, folder: Path) -> Comparison:
             scoring=contest.scoring,
             cv=contest.folds,
             n_repeats=contest.repeats,
-            n_jobs=jobs_on(contest.cluster, contest.jobs),
+            n_jobs=given.jobs_on(contest.cluster, contest.jobs),
             seed=contest.seed,
             on_progress=on_progress,
             resume_dir=folder,
         )
 
 
-def _leave_stopped(folder: Path, out: Path | None, name: str) -> NoReturn:
-    """Keep what is finished, say how to go on, and leave."""
-    answer = Printout()
-    if out is None:
-        out = free_folder(name)
-        answer.attempt(out, partial(shutil.copytree, folder, out))
-    answer.leave_stopped(out)
-
-
-def _show(comparison: Comparison, outputs: ComparisonOutputs) -> None:
+def _show(comparison: Comparison, outputs: given.Kept) -> None:
     """Print the comparison and write it where it was asked for."""
     answer = Printout()
     text = comparison.to_json() if outputs.as_json else printable(comparison, keep="\n")

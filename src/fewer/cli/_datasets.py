@@ -68,25 +68,15 @@ def _where(line: Info) -> str:
 
 def laid_out(lines: list[Info], width: int) -> str:
     """Lay the list out: what matters first, and only columns that fit between the edges."""
-    columns: dict[str, list[str]] = {
-        "name": [line.name for line in lines],
-        "rows": [f"{line.rows}" for line in lines],
-        "columns": [f"{line.columns}" for line in lines],
-        "task": [line.task for line in lines],
-        "kinds": [line.kinds for line in lines],
-        "where": [_where(line) for line in lines],
-        "licence": [line.licence for line in lines],
-        "source": [line.source for line in lines],
-    }
+    shown = [_public(line) for line in lines]
     parts: list[list[str]] = []
     used = 0
-    for title, cells in columns.items():
-        wide = max(map(len, [title, *cells]))
-        if used + wide > width:
-            continue
-        used += wide + 2
-        right = title in ("rows", "columns")
-        parts.append([cell.rjust(wide) if right else cell.ljust(wide) for cell in [title, *cells]])
+    for title in ("name", "rows", "columns", "task", "kinds", "where", "licence", "source"):
+        cells = [title, *(str(line[title]) for line in shown)]
+        wide = max(map(len, cells))
+        if used + wide <= width:
+            used += wide + 2
+            parts.append([cell.rjust(wide) if title in ("rows", "columns") else cell.ljust(wide) for cell in cells])
     return "\n".join("  ".join(row).rstrip() for row in zip(*parts, strict=True))
 
 

@@ -20,25 +20,21 @@ if TYPE_CHECKING:
     from fewer.problem import Problem
 
 
+SCHEMA = "Write the detected column types here, for --schema."
+OVERFITTING = "With --target: will a search overfit here? Shuffled targets tell."
+NOISE = "With --target: how much is noise, and when should training stop?"
+
+
 @spread
 def inspect(
     file: FileArgument,
     target: Annotated[str | None, typer.Option("--target", "-t", help="The column to predict, if it is known.")] = None,
     *,
     columns: ColumnOptions,
-    write_schema: Annotated[
-        Path | None, typer.Option(help="Write the detected column types here, for --schema.")
-    ] = None,
-    against: Annotated[
-        Path | None,
-        typer.Option(help="An older table: show which columns changed since."),
-    ] = None,
-    overfitting: Annotated[
-        bool, typer.Option("--overfitting", help="With --target: will a search overfit here? Shuffled targets tell.")
-    ] = False,
-    noise: Annotated[
-        bool, typer.Option("--noise", help="With --target: how much is noise, and when should training stop?")
-    ] = False,
+    write_schema: Annotated[Path | None, typer.Option(help=SCHEMA)] = None,
+    against: Annotated[Path | None, typer.Option(help="An older table: show which columns changed since.")] = None,
+    overfitting: Annotated[bool, typer.Option("--overfitting", help=OVERFITTING)] = False,
+    noise: Annotated[bool, typer.Option("--noise", help=NOISE)] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Show how each column of a table is read, before any selection.
@@ -61,12 +57,16 @@ def inspect(
         check_page(write_schema, file, "--write-schema", b'"fewer_schema"')
     options = table_options(columns)
     if beyond_memory(file):
-        given = [name for name, value in options.items() if name != "exclude" and value != table_options().get(name)]
+        given = [
+            name
+            for name, value in options.items()
+            if name not in ("task", "exclude") and value != table_options()[name]
+        ]
         if given or write_schema is not None or overfitting or noise:
             raise InputError(f"{file} is larger than memory: it is read in chunks, with --target and --exclude only.")
         found = inspect_chunks(file, target, tuple(map(str, options["exclude"])))
     else:
-        found = inspect_table(file, target, task=columns.task, **options)
+        found = inspect_table(file, target, **options)
     answer = Printout()
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 100
     text = found.to_json() if as_json else found.to_text(width)
@@ -74,7 +74,7 @@ def inspect(
         if measure is not None:
             if target is None:
                 raise InputError(f"--{name} needs --target, the column to predict.")
-            measured, words = measure(read_table(file, target, task=columns.task, **table_options(columns)))
+            measured, words = measure(read_table(file, target, **options))
             text = json.dumps(json.loads(text) | {name: measured}) if as_json else f"{text}\n{words}"
     answer.show(text, as_json=as_json)
     if write_schema is not None:
@@ -96,8 +96,8 @@ def _show_drift(new: Path, old: Path, target: str | None, columns: Any, *, as_js
     from fewer.io import to_problem
     from fewer.io._files import understand_table
 
-    task, options = columns.task, table_options(columns)
-    frames = [understand_table(path, target, task, None, options).frame for path in (old, new)]
+    options: Any = table_options(columns)
+    frames = [understand_table(path, target, columns.task, None, options).frame for path in (old, new)]
     names = [[name for name in frame.columns if name != target] for frame in frames]
     common = [name for name in names[0] if name in names[1]]
     if not common:
@@ -119,10 +119,12 @@ def _overfitting(problem: Problem) -> tuple[dict[str, float], str]:
 
     found = search_overfitting(problem, rng=np.random.default_rng(0))
     drawn = search_overfitting(problem, simulated=True, rng=np.random.default_rng(0))
+    far = f"{found.gap:.2f} of R²" if problem.task == "regression" else f"{100 * found.gap:.0f} points of accuracy"
     return {**asdict(found), "gap": found.gap, "gap_simulated": drawn.gap}, (
-        f"Will a search overfit? On shuffled targets forward selection with nearest neighbors believed "
-        f"{found.believed:.2f} of {found.n_rows} rows, and other rows gave {found.fresh:.2f}. With simulated columns "
-        f"of the same shape it believed {drawn.believed:.2f}, and other rows gave {drawn.fresh:.2f}."
+        f"Will a search overfit here? By about {far}. On shuffled targets, where nothing can be learned, forward "
+        f"selection with nearest neighbors scored {found.believed:.2f} on its own {found.n_rows} rows and "
+        f"{found.fresh:.2f} on other rows; with simulated columns of the same shape {drawn.believed:.2f} and "
+        f"{drawn.fresh:.2f}."
     )
 
 

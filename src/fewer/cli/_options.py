@@ -22,13 +22,13 @@ from urllib.request import urlopen
 
 import typer
 
-from fewer.cli._outputs import say
+from fewer.cli._outputs import check_page, check_save, say
 from fewer.errors import InputError
 from fewer.run.request import OPTIONS, Request, names_of
 
 if TYPE_CHECKING:
     from fewer.contracts import Resources
-    from fewer.io import Stream, TableOptions
+    from fewer.io import Stream
 
 
 def spread(command: Callable[..., None]) -> Callable[..., None]:
@@ -80,26 +80,20 @@ def spread(command: Callable[..., None]) -> Callable[..., None]:
 def _options_of(bundle: Any) -> list[Parameter]:
     """Return a parameter for each field of a bundle; of a `Request`, for those that can be typed."""
     hints = get_type_hints(bundle, include_extras=True)
+    defaults = {field.name: field.default for field in fields(bundle)}
     if bundle is Request:
         kinds = {name: declared.kind for name, declared in OPTIONS.items()}
-        optional = {field.name for field in fields(bundle) if field.default is None}
-        hints = {
-            name: Annotated[kind | None if name in optional else kind, option(name)] for name, kind in kinds.items()
-        }
+        hints = {name: Annotated[kind | None if defaults[name] is None else kind, option(name)]
+                 for name, kind in kinds.items()}  # fmt: skip
     return [
-        Parameter(field.name, Parameter.KEYWORD_ONLY, default=field.default, annotation=hints[field.name])
-        for field in fields(bundle)
-        if field.name in hints
+        Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=hints[name])
+        for name, default in defaults.items()
+        if name in hints
     ]
 
 
-StreamOption = Annotated[
-    bool | None,
-    typer.Option(
-        "--stream/--no-stream",
-        help="Read in chunks; automatic for folders, globs and tables larger than memory.",
-    ),
-]
+IN_CHUNKS = "Read in chunks; automatic for folders, globs and tables larger than memory."
+StreamOption = Annotated[bool | None, typer.Option("--stream/--no-stream", help=IN_CHUNKS)]
 ClusterOption = Annotated[str | None, typer.Option("--cluster", help="Dask scheduler to use: tcp://host:port.")]
 
 
@@ -135,7 +129,7 @@ def jobs_on(cluster: str | None, jobs: int | None) -> int | None:
     return jobs if cluster is None else -1
 
 
-def open_chunks(file: Path, target: str, task: Any, options: TableOptions) -> Stream:
+def open_chunks(file: Path, target: str, options: Mapping[str, Any]) -> Stream:
     """Open a table to be read in chunks; refuse what only a whole table is read with."""
     from fewer.io import open_stream
 
@@ -145,9 +139,8 @@ def open_chunks(file: Path, target: str, task: Any, options: TableOptions) -> St
             "A table read in chunks is Parquet, or UTF-8 text with decimal points; --encoding, --decimal, --missing, "
             "--schema and --calendar need it in memory (--no-stream)."
         )
-    names = ("nominal", "numeric", "exclude", "groups", "time", "skip_rows_without_target")
-    columns: dict[str, Any] = {name: value for name, value in options.items() if name in names}
-    return open_stream(str(file), target, task=task, weights=options["sample_weight"], **columns)
+    names = ("task", "nominal", "numeric", "exclude", "groups", "time", "skip_rows_without_target")
+    return open_stream(str(file), target, weights=options["sample_weight"], **{name: options[name] for name in names})
 
 
 _typed: list[str] = []
@@ -256,14 +249,8 @@ def fetch(address: str) -> Path:
     return file
 
 
-FileArgument = Annotated[
-    Path,
-    typer.Argument(
-        metavar="FILE",
-        help="The table: CSV, Excel, Parquet, JSON, SQLite …, packed or not; sqlite:///a.db::table; https://…; -",
-        parser=table_file,
-    ),
-]
+TABLES = "The table: CSV, Excel, Parquet, JSON, SQLite …, packed or not; sqlite:///a.db::table; https://…; -"
+FileArgument = Annotated[Path, typer.Argument(metavar="FILE", help=TABLES, parser=table_file)]
 TargetOption = Annotated[str, typer.Option("--target", "-t", help="Column to predict: name or position (-1: last).")]
 EncodingOption = Annotated[str | None, typer.Option(help="How the text is written: utf-8, utf-16, cp1252, …")]
 SheetOption = Annotated[str | None, typer.Option(help="The sheet of a workbook, by name or number (from 1).")]
@@ -278,10 +265,55 @@ SaveOption = Annotated[
 SeedOption = Annotated[int, option("seed")]
 
 
+@dataclass(frozen=True)
+class Kept:
+    """Where an answer goes."""
+
+    out: Annotated[Path | None, typer.Option(help="Save the run in this folder.")] = None
+    resume: Annotated[bool, typer.Option("--resume", help="Resume the run in --out.")] = False
+    force: ForceOption = False
+    report: ReportOption = None
+    as_json: JsonOption = False
+
+    def refuse(self, file: Path | None) -> None:
+        """Refuse places that cannot be written, or where something is that is not ours, before anything is done."""
+        if self.resume and self.out is None:
+            raise InputError("--resume needs --out, the folder of the run to resume.")
+        if self.report is not None:
+            check_page(self.report, file)
+        if self.out is not None:
+            from fewer.run.folder import check_folder
+
+            check_folder(self.out, resume=self.resume, force=self.force)
+
+
+@dataclass(frozen=True)
+class Outputs(Kept):
+    """Where an answer goes, and the reduced table."""
+
+    save: SaveOption = None
+
+    @property
+    def show_evidence(self) -> bool:
+        """Whether anything beside the terminal is written, where losses and pictures of the rows would be seen."""
+        return self.as_json or self.out is not None or self.report is not None
+
+    def check(self, file: Path, *, one_table: bool) -> None:
+        """Refuse places that cannot be written, before the work; `one_table`: the table can be read again."""
+        self.refuse(file)
+        if self.save is not None:
+            check_save(self.save, file, force=self.force)
+            if not one_table:
+                raise InputError("--save does not work with parcel or stdin; use fewer transform afterwards.")
+
+
+TASKS = "classification or regression"
+
+
 def check_task(text: str | None) -> str | None:
     """Refuse what is not the name of a task."""
-    if text not in (None, "classification", "regression"):
-        raise InputError(f"--task {text!r} is unknown; choose classification or regression.")
+    if text is not None and text not in TASKS.split(" or "):
+        raise InputError(f"--task {text!r} is unknown; choose {TASKS}.")
     return text
 
 
@@ -304,19 +336,13 @@ class ColumnOptions:
     skip: Annotated[bool, typer.Option("--skip-rows-without-target", help="Skip rows with a missing target.")] = False
     task: Annotated[
         Task | None,
-        typer.Option(
-            parser=str,
-            callback=check_task,
-            metavar="TEXT",
-            help="classification or regression; default: from the target.",
-        ),
+        typer.Option(parser=str, callback=check_task, metavar="TEXT", help=f"{TASKS}; default: from the target."),
     ] = None
     encoding: EncodingOption = None
     sheet: SheetOption = None
     header: HeaderOption = None
     decimal: Annotated[
-        str | None,
-        typer.Option(callback=check_decimal, help="Decimal mark of all numbers; default: found per column."),
+        str | None, typer.Option(callback=check_decimal, help="Decimal mark of all numbers; default: found per column.")
     ] = None
 
 
@@ -336,22 +362,9 @@ class Rows:
     time: Annotated[str | None, typer.Option(help="Time column: train on past, test on later rows.")] = None
 
 
-def table_options(columns: ColumnOptions | None = None, rows: Rows | None = None) -> TableOptions:
-    """Turn what was typed into options of `fewer.io.read_table`."""
-    columns, rows = columns or ColumnOptions(), rows or Rows()
-    return {
-        "nominal": names_of(columns.nominal),
-        "numeric": names_of(columns.numeric),
-        "exclude": names_of(columns.exclude),
-        "missing": None if columns.missing is None else names_of(columns.missing),
-        "decimal": columns.decimal,
-        "encoding": columns.encoding,
-        "sheet": columns.sheet,
-        "header": columns.header,
-        "schema": columns.schema,
-        "skip_rows_without_target": columns.skip,
-        "calendar": isinstance(columns, FeatureColumns) and columns.calendar,
-        "groups": rows.groups,
-        "sample_weight": rows.weights,
-        "time": rows.time,
-    }
+def table_options(columns: ColumnOptions | None = None, rows: Rows | None = None) -> dict[str, Any]:
+    """Turn what was typed into arguments of `fewer.io.read_table`, by name."""
+    given: dict[str, Any] = {"calendar": False, **vars(columns or ColumnOptions()), **vars(rows or Rows())}
+    given |= {name: names_of(given[name]) for name in ("nominal", "numeric", "exclude")}
+    given["missing"] = None if given["missing"] is None else names_of(given["missing"])
+    return given | {"skip_rows_without_target": given.pop("skip"), "sample_weight": given.pop("weights")}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import itertools
 import os
 import shlex
 import shutil
@@ -11,6 +12,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -22,23 +24,11 @@ from fewer.files import refuse_unwritable, write_atomically
 from fewer.text import printable, printable_json
 
 if TYPE_CHECKING:
-    from fewer.io import Contract, TableOptions
+    from fewer.io import Contract
 
 LEAST_MEMORY = 1024 << 20
 """Addresses, not pages: threads and compilers reserve far more than they use."""
 MARK = b'<meta name="generator" content="fewer'
-
-
-def check_outputs(
-    file: Path | None, *, out: Path | None = None, report: Path | None = None, resume: bool = False, force: bool = False
-) -> None:
-    """Refuse places that cannot be written, or where something is that is not ours, before anything is done."""
-    if report is not None:
-        check_page(report, file)
-    if out is not None:
-        from fewer.run.folder import check_folder
-
-        check_folder(out, resume=resume, force=force)
 
 
 def check_page(path: Path, file: Path | None, option: str = "--report", mark: bytes = MARK) -> None:
@@ -58,12 +48,9 @@ def check_page(path: Path, file: Path | None, option: str = "--report", mark: by
 
 def free_folder(name: str) -> Path:
     """Return a folder's name that is not taken: table.fewer, table-2.fewer, …"""
-    stem, number = Path(name).stem or "run", 2
-    path = Path(name)
-    while path.exists():
-        path = Path(f"{stem}-{number}{Path(name).suffix}")
-        number += 1
-    return path
+    stem, kind = Path(name).stem or "run", Path(name).suffix
+    names = itertools.chain([name], (f"{stem}-{number}{kind}" for number in itertools.count(2)))
+    return next(path for path in map(Path, names) if not path.exists())
 
 
 _asked = 0
@@ -169,7 +156,8 @@ def shown(*parts: Any) -> str:
     return "\n".join(line if watched else line.rstrip() for line in paper.getvalue().removesuffix("\n").split("\n"))
 
 
-TRAINING, VALIDATION, BOTH = "·", "█", "▓"
+MARKS = {(False, False): " ", (True, False): "·", (False, True): "█", (True, True): "▓"}
+"""By whether the curve of training and that of validation are there."""
 
 
 def render_curves(train: Sequence[float], validation: Sequence[float], width: int, height: int) -> str:
@@ -193,7 +181,8 @@ def render_curves(train: Sequence[float], validation: Sequence[float], width: in
     finite = [v for v in (*train, *validation) if v == v]
     if not finite or height < 4 or width < 20:
         return ""
-    rows, columns = height - 2, min(width - 8, max(len(train), len(validation)))
+    n_steps = max(len(train), len(validation))
+    rows, columns = height - 2, min(width - 8, n_steps)
     low, high = min(finite), max(finite)
     if high - low < 1e-9:
         low, high = low - 0.01, high + 0.01
@@ -201,15 +190,9 @@ def render_curves(train: Sequence[float], validation: Sequence[float], width: in
     picture = []
     for row in range(rows - 1, -1, -1):
         label = 100 * (low + (high - low) * row / (rows - 1))
-        cells = "".join(
-            BOTH if t == row and v == row else VALIDATION if v == row else TRAINING if t == row else " "
-            for t, v in zip(training, held_out, strict=True)
-        )
+        cells = "".join(MARKS[t == row, v == row] for t, v in zip(training, held_out, strict=True))
         picture.append(f"{label:5.1f} ┤{cells}".rstrip())
-    last = max(len(train), len(validation)) - 1
-    picture.append("      └" + "─" * columns)
-    picture.append(f"       step 0–{last}   {TRAINING} training   {VALIDATION} validation")
-    return "\n".join(picture)
+    return "\n".join([*picture, "      └" + "─" * columns, f"       step 0–{n_steps - 1}   · training   █ validation"])
 
 
 def _lines(curve: Sequence[float], columns: int, low: float, high: float, rows: int) -> list[int]:
@@ -281,7 +264,7 @@ class Printout:
             self.take(made)
 
     def take(self, folder: Any) -> None:
-        """Take over what a run's folder could not save, and let others write there."""
+        """Take over what a run's folder, if this is one, could not save, and let others write there."""
         from fewer.run.folder import RunFolder
 
         if isinstance(folder, RunFolder):
@@ -295,8 +278,11 @@ class Printout:
         if code or self.troubles:
             raise typer.Exit(code or 1)
 
-    def leave_stopped(self, out: Path | None) -> NoReturn:
-        """Say how to go on with what was kept, and leave."""
+    def leave_stopped(self, out: Path | None, name: str, keep: Callable[[Path], Any]) -> NoReturn:
+        """Keep a run that has no folder in a new one, say how to go on with it, and leave."""
+        if out is None:
+            out = free_folder(name)
+            self.attempt(out, partial(keep, out))
         if not self.troubles:
             say(f"fewer: stopped; saved in {out}. Resume with: --out {shlex.quote(str(out))} --resume")
         self.leave(exit_code())
@@ -322,7 +308,7 @@ def check_save(save: Path, file: Path, *, force: bool = False) -> None:
     refuse_unwritable(save, "--save")
 
 
-def saver(save: Path | None, file: Path, target: str, options: TableOptions) -> Callable[[list[str]], str] | None:
+def saver(save: Path | None, file: Path, target: str, options: dict[str, Any]) -> Callable[[list[str]], str] | None:
     """Return what writes the chosen columns and the target to a file, once they are known."""
     if save is None:
         return None
@@ -330,8 +316,7 @@ def saver(save: Path | None, file: Path, target: str, options: TableOptions) -> 
     def write(features: list[str]) -> str:
         from fewer.io import frame_bytes, reduce_table
 
-        about = ("encoding", "sheet", "header", "missing", "decimal", "schema")
-        names = {key: options[key] for key in options if key in about}  # type: ignore[literal-required]
+        names = {key: options[key] for key in ("encoding", "sheet", "header", "missing", "decimal", "schema")}
         typed = save.suffix.lower() == ".parquet"
         frame = reduce_table(file, features, target=target, typed=typed, **names)
         write_atomically(save, frame_bytes(frame, save))

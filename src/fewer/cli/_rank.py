@@ -9,22 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fewer.cli._options import (
-    ClusterOption,
-    FeatureColumns,
-    FileArgument,
-    JsonOption,
-    SeedOption,
-    StreamOption,
-    TargetOption,
-    jobs_on,
-    open_chunks,
-    option,
-    resources_of,
-    spread,
-    table_options,
-    wants_stream,
-)
+from fewer.cli import _options as given
 from fewer.cli._outputs import Printout, shown
 from fewer.errors import InputError
 from fewer.files import finite
@@ -32,66 +17,57 @@ from fewer.registry import COMPONENTS
 from fewer.text import printable
 
 if TYPE_CHECKING:
-    from fewer.contracts import Ranker, Ranking
+    from fewer.contracts import Ranker, Ranking, Resources
     from fewer.io import Stream
     from fewer.problem import Problem
+
+
+RANKERS = f"{', '.join(COMPONENTS['ranker'])}; default: fisher (classification), f-test (regression)."
+FEATURES = "Rank only this many against each other, and show them."
+PLANTED = "Check the method: add this many random columns, and noisy copies, and rank again."
+WEIGHTS = "Search weights of 0, 1/N, …, 1 for nearest neighbors, and show them."
+AGREEMENT = "Check the method: do its scores go with the accuracy of models?"
+DEVICES = "Where to compute: cpu, cuda or auto"
 
 
 @dataclass(frozen=True)
 class Means:
     """What a ranking may use."""
 
-    seed: SeedOption = 0
-    jobs: Annotated[int | None, option("n_jobs")] = None
-    memory: Annotated[str, option("memory", help="Memory beside the data.")] = "1GiB"
-    device: Annotated[str, option("device", help="Where to compute: cpu, cuda or auto (relief and surf methods).")] = (
-        "cpu"
-    )
-    stream: StreamOption = None
-    cluster: ClusterOption = None
+    seed: given.SeedOption = 0
+    jobs: Annotated[int | None, given.option("n_jobs")] = None
+    memory: Annotated[str, given.option("memory", help="Memory beside the data.")] = "1GiB"
+    device: Annotated[str, given.option("device", help=f"{DEVICES} (relief and surf methods).")] = "cpu"
+    stream: given.StreamOption = None
+    cluster: given.ClusterOption = None
+
+    @property
+    def resources(self) -> Resources:
+        """Threads, memory and device."""
+        return given.resources_of(given.jobs_on(self.cluster, self.jobs), self.memory, self.device)
 
 
-@spread
+@given.spread
 def rank(
-    file: FileArgument,
-    target: TargetOption,
-    method: Annotated[
-        str | None,
-        typer.Option(
-            "--method",
-            "-m",
-            help=f"{', '.join(COMPONENTS['ranker'])}; default: fisher (classification), f-test (regression).",
-        ),
-    ] = None,
+    file: given.FileArgument,
+    target: given.TargetOption,
+    method: Annotated[str | None, typer.Option("--method", "-m", help=RANKERS)] = None,
     top: Annotated[int | None, typer.Option(min=1, help="Show only this many.")] = None,
-    features: Annotated[
-        int | None,
-        typer.Option("--features", "-f", min=1, help="Rank only this many against each other, and show them."),
-    ] = None,
-    planted: Annotated[
-        int | None,
-        typer.Option(
-            min=1, max=10_000, help="Check the method: add this many random columns, and noisy copies, and rank again."
-        ),
-    ] = None,
-    feature_weights: Annotated[
-        int | None,
-        typer.Option(min=1, max=1000, help="Search weights of 0, 1/N, …, 1 for nearest neighbors, and show them."),
-    ] = None,
-    agreement: Annotated[
-        bool, typer.Option("--agreement", help="Check the method: do its scores go with the accuracy of models?")
-    ] = False,
+    features: Annotated[int | None, typer.Option("--features", "-f", min=1, help=FEATURES)] = None,
+    planted: Annotated[int | None, typer.Option(min=1, max=10_000, help=PLANTED)] = None,
+    feature_weights: Annotated[int | None, typer.Option(min=1, max=1000, help=WEIGHTS)] = None,
+    agreement: Annotated[bool, typer.Option("--agreement", help=AGREEMENT)] = False,
     *,
-    columns: FeatureColumns,
+    columns: given.FeatureColumns,
     means: Means,
-    as_json: JsonOption = False,
+    as_json: given.JsonOption = False,
 ) -> None:
     """Rank features individually, or given those ranked before."""
     from fewer.io import read_table
 
-    options = table_options(columns)
-    chunks = open_chunks(file, target, columns.task, options) if wants_stream(file, means.stream, "rank") else None
-    problem = read_table(file, target, task=columns.task, **options) if chunks is None else chunks.like
+    options = given.table_options(columns)
+    chunks = given.open_chunks(file, target, options) if given.wants_stream(file, means.stream, "rank") else None
+    problem = read_table(file, target, **options) if chunks is None else chunks.like
     if method is None:
         method = "fisher" if problem.task == "classification" else "f-test"
     ranking, notes = _rank(problem if chunks is None else chunks, _ranker(method, problem.task, features), means)
@@ -113,13 +89,11 @@ def rank(
         check["agreement"] = _agreement(problem, _ranker(method, problem.task, None), means)
         told = ", ".join(f"{name} {'none' if r is None else f'{r:.2f}'}" for name, r in check["agreement"].items())
         notes = [*notes, f"Correlation of the scores with the held-out score of one-feature models: {told}."]
+    content = {"ranking": rows, "method": method, "warnings": list(notes), **_cuts(ranking.extra, problem.names)}
     answer = Printout()
-    if as_json:
-        content = {"ranking": rows, "method": method, "warnings": list(notes), **_cuts(ranking.extra, problem.names)}
-        content |= check
-        answer.show(json.dumps(content, ensure_ascii=False, indent=1), as_json=True)
-    else:
-        answer.show(_text(rows, notes))
+    answer.show(
+        json.dumps(content | check, ensure_ascii=False, indent=1) if as_json else _text(rows, notes), as_json=as_json
+    )
     answer.leave()
 
 
@@ -146,12 +120,11 @@ def _rank(table: Problem | Stream, ranker: Ranker, means: Means) -> tuple[Rankin
     from fewer.problem import Problem
 
     with on_cluster(means.cluster):
-        resources = resources_of(jobs_on(means.cluster, means.jobs), means.memory, means.device)
         if isinstance(table, Problem):
-            return ranker.rank(table, np.random.default_rng(means.seed), resources), table.notes
+            return ranker.rank(table, np.random.default_rng(means.seed), means.resources), table.notes
         from fewer import streaming
 
-        return streaming.rank(table, ranker, random_state=means.seed, resources=resources)
+        return streaming.rank(table, ranker, random_state=means.seed, resources=means.resources)
 
 
 def _rows(ranking: Ranking, names: Sequence[str], top: int | None) -> list[dict[str, Any]]:
@@ -162,11 +135,8 @@ def _rows(ranking: Ranking, names: Sequence[str], top: int | None) -> list[dict[
         name: values for name, values in ranking.extra.items() if np.shape(values) == (len(names),)
     }
     return [
-        {
-            "feature": names[column],
-            "rank": place,
-            **{name: finite(float(values[column])) for name, values in told.items()},
-        }
+        {"feature": names[column], "rank": place}
+        | {name: finite(float(values[column])) for name, values in told.items()}
         for place, column in enumerate(ranking.order[:top], 1)
     ]
 
@@ -183,8 +153,8 @@ def _check(problem: Problem, ranker: Ranker, best: Any, n_random: int, means: Me
     }
     found = {}
     for kind, plan in plans.items():
-        rng, resources = np.random.default_rng(means.seed), resources_of(means.jobs, means.memory, means.device)
-        counts = planted_counts({"": ranker}, problem, **plan, rng=rng, resources=resources)
+        rng = np.random.default_rng(means.seed)
+        counts = planted_counts({"": ranker}, problem, **plan, rng=rng, resources=means.resources)
         low, high = (float(side[counts.n_original - 1]) for side in counts.chance_band())
         kept, chance = float(counts.at()[""].mean()), float(counts.chance[counts.n_original - 1])
         found[kind] = {"planted": counts.n_added, "kept": kept, "chance": chance, "low": low, "high": high}
@@ -205,18 +175,15 @@ def _agreement(problem: Problem, ranker: Ranker, means: Means) -> dict[str, floa
 
     from fewer.evaluate import score_agreement
 
-    resources = resources_of(means.jobs, means.memory, means.device)
-    found = score_agreement(ranker, problem, rng=np.random.default_rng(means.seed), resources=resources)
+    found = score_agreement(ranker, problem, rng=np.random.default_rng(means.seed), resources=means.resources)
     return {name: finite(found.of_means(name)) for name in found.accuracies}
 
 
 def _rankers_for(task: Any) -> list[str]:
     """Name the rankers that can do a task, without building those that need another library."""
-    import importlib
+    from pkgutil import resolve_name
 
-    homes = {name: target.partition(":") for name, target in COMPONENTS["ranker"].items()}
-    classes = {name: getattr(importlib.import_module(home), kind) for name, (home, _, kind) in homes.items()}
-    return [name for name, kind in classes.items() if task in kind.tasks]
+    return [name for name, place in COMPONENTS["ranker"].items() if task in resolve_name(place).tasks]
 
 
 def _cuts(extra: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:

@@ -5,23 +5,13 @@ from __future__ import annotations
 import ast
 import sys
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fewer.cli._options import (
-    EncodingOption,
-    FileArgument,
-    HeaderOption,
-    JsonOption,
-    ReportOption,
-    SaveOption,
-    SheetOption,
-    option,
-    resources_of,
-    spread,
-)
+from fewer.cli import _options as given
 from fewer.cli._outputs import Printout, check_page, check_save, say, write_in_chunks
 from fewer.errors import InputError
 from fewer.files import write_atomically
@@ -29,7 +19,7 @@ from fewer.run.request import names_of
 
 if TYPE_CHECKING:
     from fewer.contracts.trace import Trace
-    from fewer.io import Contract
+    from fewer.io import Contract, TableOptions
     from fewer.problem import Problem
 
 
@@ -85,12 +75,12 @@ def _trace(path: Path) -> Trace | None:
 
 def transform(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder from select --out, or its JSON output.")],
-    file: FileArgument,
-    save: SaveOption = None,
+    file: given.FileArgument,
+    save: given.SaveOption = None,
     keep: Annotated[str | None, typer.Option(help="Other columns to keep: id,outcome.")] = None,
-    encoding: EncodingOption = None,
-    sheet: SheetOption = None,
-    header: HeaderOption = None,
+    encoding: given.EncodingOption = None,
+    sheet: given.SheetOption = None,
+    header: given.HeaderOption = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file of --save.")] = False,
 ) -> None:
     """Reduce a table to the features that a run chose.
@@ -113,9 +103,8 @@ def transform(
             Printout().show(written)
         return
     typed = save is not None and save.suffix.lower() == ".parquet"
-    frame = reduce_table(
-        file, columns, typed=typed, contract=contract, encoding=encoding, sheet=sheet, header=header
-    )  # fmt: skip
+    how: TableOptions = {"encoding": encoding, "sheet": sheet, "header": header}
+    frame = reduce_table(file, columns, typed=typed, contract=contract, **how)
     answer = Printout()
     if save is None:
         sys.stdout.flush()
@@ -163,18 +152,18 @@ class HowFar:
     criterion: Annotated[str | None, typer.Option(help="Another criterion than that of the run.")] = None
     max_features: Annotated[int | None, typer.Option(help="The largest size of a subset.")] = None
     max_subsets: Annotated[int | None, typer.Option(help="How many subsets may be looked at.")] = None
-    costs: Annotated[str | None, option("feature_costs")] = None
+    costs: Annotated[str | None, given.option("feature_costs")] = None
     test_size: Annotated[float, typer.Option(help="Share of the rows put aside to score a few of them.")] = 0.0
-    jobs: Annotated[int | None, option("n_jobs")] = None
-    device: Annotated[str, option("device")] = "cpu"
+    jobs: Annotated[int | None, given.option("n_jobs")] = None
+    device: Annotated[str, given.option("device")] = "cpu"
 
 
-@spread
+@given.spread
 def alternatives(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run (--out).")],
     asked: HowFar,
-    report: ReportOption = None,
-    as_json: JsonOption = False,
+    report: given.ReportOption = None,
+    as_json: given.JsonOption = False,
 ) -> None:
     """Find all subsets of features that are as good as the best, as far as the rows can tell."""
     result = result_of(run)
@@ -185,24 +174,17 @@ def alternatives(
 
     selection = _read(result, Selection)
     problem = table_of(selection.code)
-    found = alternatives_of(
-        problem,
-        criterion_of(selection, problem, asked.criterion),
-        asked.test_size,
-        selection.seed,
-        tolerance=asked.tolerance,
-        max_features=asked.max_features,
-        costs=asked.costs,
-        resources=resources_of(asked.jobs, "1GiB", asked.device),
-        **({} if asked.max_subsets is None else {"max_subsets": asked.max_subsets}),
-    )
+    how: dict[str, Any] = {name: vars(asked)[name] for name in ("tolerance", "max_features", "costs")}
+    how |= {} if asked.max_subsets is None else {"max_subsets": asked.max_subsets}
+    how["resources"] = given.resources_of(asked.jobs, "1GiB", asked.device)
+    criterion = criterion_of(selection, problem, asked.criterion)
+    found = alternatives_of(problem, criterion, asked.test_size, selection.seed, **how)
     answer = Printout()
     answer.show(found.to_json() if as_json else str(found))
     if report is not None:
         from fewer.report import write_alternatives_report
 
-        page = report
-        answer.attempt(page, lambda: write_alternatives_report(page, found))
+        answer.attempt(report, partial(write_alternatives_report, report, found))
     answer.leave()
 
 

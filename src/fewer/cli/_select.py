@@ -10,43 +10,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fewer.cli._options import (
-    ClusterOption,
-    FeatureColumns,
-    FileArgument,
-    ForceOption,
-    JsonOption,
-    ReportOption,
-    Rows,
-    SaveOption,
-    SeedOption,
-    StreamOption,
-    TargetOption,
-    jobs_on,
-    open_chunks,
-    resources_of,
-    spread,
-    table_options,
-    typed,
-    wants_stream,
-)
-from fewer.cli._outputs import (
-    Printout,
-    StatusLine,
-    check_outputs,
-    check_save,
-    exit_code,
-    free_folder,
-    raise_if_asked,
-    saver,
-    say,
-    shown,
-    write_in_chunks,
-)
+from fewer.cli import _options as given
+from fewer.cli._options import Outputs
+from fewer.cli._outputs import Printout, StatusLine, exit_code, raise_if_asked, saver, say, shown, write_in_chunks
 from fewer.errors import InputError
 from fewer.run.request import OPTIONS, Request
 from fewer.text import in_folds, nearest, printable, score_text
@@ -66,8 +36,8 @@ PARCELS: dict[str, dict[str, Any]] = {"parcel": {}, "parcel-scott": {"method": "
 class Where:
     """Where the table is read and the work is done."""
 
-    stream: StreamOption = None
-    cluster: ClusterOption = None
+    stream: given.StreamOption = None
+    cluster: given.ClusterOption = None
 
 
 @dataclass(frozen=True)
@@ -81,44 +51,17 @@ class Detector:
     prevalence: Annotated[float | None, typer.Option(help="parcel: share of positives in deployment.")] = None
     learner: Annotated[
         list[str] | None, typer.Option(help="parcel: a learner (naive-bayes, linear, …); repeatable.")
-    ] = None
+    ] = None  # fmt: skip
     positive: Annotated[str | None, typer.Option(help="parcel: the positive class; default: the last one.")] = None
 
 
-@dataclass(frozen=True)
-class Outputs:
-    """Where an answer goes."""
-
-    out: Annotated[Path | None, typer.Option(help="Save the run in this folder.")] = None
-    resume: Annotated[bool, typer.Option("--resume", help="Resume the run in --out.")] = False
-    force: ForceOption = False
-    report: ReportOption = None
-    save: SaveOption = None
-    as_json: JsonOption = False
-
-    @property
-    def show_evidence(self) -> bool:
-        """Whether anything beside the terminal is written, where losses and pictures of the rows would be seen."""
-        return self.as_json or self.out is not None or self.report is not None
-
-    def check(self, file: Path, *, one_table: bool) -> None:
-        """Refuse places that cannot be written, before the work; `one_table`: the table can be read again."""
-        if self.resume and self.out is None:
-            raise InputError("--resume needs --out, the folder of the run to resume.")
-        check_outputs(file, out=self.out, report=self.report, resume=self.resume, force=self.force)
-        if self.save is not None:
-            check_save(self.save, file, force=self.force)
-            if not one_table:
-                raise InputError("--save does not work with parcel or stdin; use fewer transform afterwards.")
-
-
-@spread
+@given.spread
 def select(
-    file: FileArgument,
-    target: TargetOption,
+    file: given.FileArgument,
+    target: given.TargetOption,
     request: Request,
-    rows: Rows,
-    columns: FeatureColumns,
+    rows: given.Rows,
+    columns: given.FeatureColumns,
     where: Where,
     detector: Detector,
     outputs: Outputs,
@@ -133,31 +76,29 @@ def select(
 
     Ctrl-C prints the best subset so far and saves the run; --resume continues it.
     """
-    in_chunks, parcel = wants_stream(file, where.stream), request.method in PARCELS
+    in_chunks, parcel = given.wants_stream(file, where.stream), request.method in PARCELS
     outputs.check(file, one_table=not (parcel or str(file) == "-"))
-    options = table_options(columns, rows)
+    options = given.table_options(columns, rows)
     if parcel and (ignored := [OPTIONS[name].flags[0] for name in request.changed() if name not in ("method", "seed")]):
         raise InputError(f"--method parcel does not take {', '.join(ignored)}; omit it.")
-    request = replace(request, n_jobs=jobs_on(where.cluster, request.n_jobs))
+    request = replace(request, n_jobs=given.jobs_on(where.cluster, request.n_jobs))
     from fewer.parallel import on_cluster
 
     if in_chunks:
         if parcel:
             raise InputError("parcel needs the table in memory (--no-stream).")
         with on_cluster(where.cluster):
-            _run_chunks(file, open_chunks(file, target, columns.task, options), request, outputs)
+            _run_chunks(file, given.open_chunks(file, target, options), request, outputs)
         return
     from fewer.io import calendar_groups, read_table
     from fewer.run.folder import replacing
 
-    problem = read_table(file, target, task=columns.task, **options)
+    problem = read_table(file, target, **options)
     if not parcel and detector != Detector():
-        raise InputError(
-            "--max-fpr, --guarantee, --cost-fp, --cost-fn, --prevalence, --positive and --learner are for --method "
-            "parcel."
-        )
+        words = "--max-fpr, --guarantee, --cost-fp, --cost-fn, --prevalence, --positive and --learner"
+        raise InputError(f"{words} are for --method parcel.")
     with replacing(outputs.out, outputs.force and not outputs.resume), on_cluster(where.cluster):
-        reading = reading_lines(file, target, columns.task, options)
+        reading = reading_lines(file, target, options)
         if parcel:
             _parcel(problem, PARCELS[request.method], detector, outputs, request.seed, reading)
             return
@@ -165,16 +106,14 @@ def select(
         if request.is_auto and request.n_jobs is None:
             request = replace(request, n_jobs=-1)  # its threads share the rows and change no number
         name = file.name.split(".")[0].strip("-") or "table"
-        _run(problem, request, _Answering(outputs, name, saver(outputs.save, file, target, options)), reading)
+        _run(problem, request, outputs, reading, name, saver(outputs.save, file, target, options))
 
 
-def reading_lines(file: Path, target: str, task: str | None, options: Any) -> str:
+def reading_lines(file: Path, target: str, options: dict[str, Any]) -> str:
     """Write the Python lines that read a table as the command line did."""
-    defaults = table_options()
-    given = {"task": task} if task else {}
-    given |= {key: value for key, value in options.items() if value != defaults.get(key)}
-    lines, words = ["from fewer.io import read_table", ""], {key: repr(value) for key, value in given.items()}
-    if isinstance(schema := given.get("schema"), Path):  # the script needs no other file than the table
+    defaults, lines = given.table_options(), ["from fewer.io import read_table", ""]
+    words = {key: repr(value) for key, value in options.items() if value != defaults[key]}
+    if isinstance(schema := options["schema"], Path):  # the script needs no other file than the table
         lines[0] = "from fewer.io import Schema, read_table"
         lines.append(f"schema = Schema.from_json({json.dumps(json.loads(schema.read_bytes()))!r})")
         words["schema"] = "schema"
@@ -191,10 +130,10 @@ def _run_chunks(file: Path, chunks: Stream, request: Request, outputs: Outputs) 
     if outputs.resume and outputs.out is not None and not (outputs.out / RUN).exists():
         raise InputError(f"No run to resume in {outputs.out}; omit --resume to start one.")
     with replacing(outputs.out, outputs.force and not outputs.resume):
-        resources = resources_of(request.n_jobs, request.memory)
+        resources = given.resources_of(request.n_jobs, request.memory)
         try:
             with StatusLine("reading in chunks"):
-                selection = select_stream(chunks, request, resources, command=typed(), resume_dir=outputs.out)
+                selection = select_stream(chunks, request, resources, command=given.typed(), resume_dir=outputs.out)
         except Interrupted as stop:
             _show_stopped(stop.selection, outputs.as_json)
             how = "use --out to resume a run" if outputs.out is None else f"saved in {outputs.out}; go on with --resume"
@@ -209,14 +148,14 @@ def _run_chunks(file: Path, chunks: Stream, request: Request, outputs: Outputs) 
         answer.leave()
 
 
-def _show_stopped(selection: Selection | None, as_json: bool) -> Printout:
+def _show_stopped(selection: Selection | None, as_json: bool) -> tuple[Printout, Selection]:
     """Show the best so far of a run that was stopped; leave where there is none."""
     if selection is None:
         say("fewer: stopped before the first subset was scored.")
         raise typer.Exit(exit_code()) from None
     answer = Printout()
     answer.show(_text(selection, as_json), as_json=as_json)
-    return answer
+    return answer, selection
 
 
 def _write_report(answer: Printout, report: Path | None, selection: Selection) -> None:
@@ -260,7 +199,7 @@ def _parcel(
             if outputs.report is not None:  # opened at the point that was asked for
                 from fewer.report import write_parcel_report
 
-                command = typed("--max-fpr", "--guarantee", "--cost-fp", "--cost-fn", "--prevalence")
+                command = given.typed("--max-fpr", "--guarantee", "--cost-fp", "--cost-fn", "--prevalence")
                 write_parcel_report(outputs.report, parcel, point=point, command=command, rows=source)
     except KeyboardInterrupt:
         if outputs.out is not None:
@@ -268,17 +207,19 @@ def _parcel(
             raise typer.Exit(exit_code()) from None
         raise
     result = _parcel_result(found, problem, detector.learner, clock.perf_counter() - began, seed)
-    text = json.dumps(result, ensure_ascii=False, indent=1, default=str)
     told = (
         f"{found['n_evaluated']:,} subsets tried; ROC hull area {score_text(found['area'])}, "
         f"{score_text(found['area_expected'])} on calibration rows; seed {seed}."
     )
-    lines = [*map(printable, found["summary"].splitlines()), told]
+    text = "\n".join([*map(printable, found["summary"].splitlines()), told])
     answer = Printout()
-    answer.show(text if outputs.as_json else "\n".join(lines), as_json=outputs.as_json)
+    answer.show(
+        json.dumps(result, ensure_ascii=False, indent=1, default=str) if outputs.as_json else text,
+        as_json=outputs.as_json,
+    )
     if folder is not None:
         folder.write("result.json", result)
-        answer.take(folder)
+    answer.take(folder)
     if outputs.report is not None:
         say(f"Report: {outputs.report}")
     answer.leave()
@@ -310,7 +251,7 @@ DEMO = "cotton"
 """The table that is shown: experiments/demo_tables.py has the rule."""
 
 
-def demo(seed: SeedOption = 0, report: ReportOption = None, as_json: JsonOption = False) -> None:
+def demo(seed: given.SeedOption = 0, report: given.ReportOption = None, as_json: given.JsonOption = False) -> None:
     """Select features of a satellite image: 6,435 pixels, 36 measurements. Which show a cotton field?
 
     Of the 16 tables of real measurements with at least ten columns that come with fewer or scikit-learn, it keeps the
@@ -318,22 +259,14 @@ def demo(seed: SeedOption = 0, report: ReportOption = None, as_json: JsonOption 
     """
     from fewer import datasets
 
-    check_outputs(None, report=report)
+    outputs = Outputs(report=report, as_json=as_json)
+    outputs.refuse(None)
     problem = datasets.load(DEMO).problem
     if not as_json:
         print("A satellite image: 6,435 pixels, each with the light of 9 pixels (px1 to px9) in 4 colors (b1 to b4).")
         print("Which pixels show a cotton field, and which of the 36 measurements are needed to tell?\n")
     reading = f'from fewer import datasets\n\nproblem = datasets.load("{DEMO}").problem'
-    _run(problem, Request(n_jobs=-1, seed=seed), _Answering(Outputs(report=report, as_json=as_json), "demo"), reading)
-
-
-@dataclass(frozen=True)
-class _Answering:
-    """Where an answer goes, what a run that is stopped is called, and what writes the reduced table."""
-
-    outputs: Outputs
-    name: str
-    save: Callable[[list[str]], str] | None = None
+    _run(problem, Request(n_jobs=-1, seed=seed), outputs, reading, "demo")
 
 
 class _Watch:
@@ -360,8 +293,11 @@ class _Watch:
         self.progress.say(f"cross-validating: {done} of {self._n_folds} folds done")
 
 
-def _run(problem: Problem, request: Request, answering: _Answering, reading: str) -> None:
-    """Select on a table in memory."""
+def _run(
+    problem: Problem, request: Request, outputs: Outputs, reading: str, name: str,
+    save: Callable[[list[str]], str] | None = None,
+) -> None:  # fmt: skip
+    """Select on a table in memory; `name` is that of a run that is stopped, `save` writes the reduced table."""
     from fewer.contracts.trace import Trace
     from fewer.run.folder import recorded_budget
     from fewer.run.planning import fewer_folds, luck_of_search, make_plan, prepare_rows
@@ -371,17 +307,14 @@ def _run(problem: Problem, request: Request, answering: _Answering, reading: str
     request = replace(request, cv=cv)
     refuse_folds(problem, request.cv)
     problem = prepare_rows(problem, request)
-    outputs = answering.outputs
     if outputs.resume and outputs.out is not None and request.budget is not None:
         request = replace(request, budget=recorded_budget(outputs.out, request.budget))
-    plan = replace(make_plan(problem, request), command=typed(), reading=reading)
-    folder = None
-    if outputs.out is not None:
-        folder = open_folder(outputs.out, plan, problem, resume=outputs.resume)
+    plan = replace(make_plan(problem, request), command=given.typed(), reading=reading)
+    folder = None if outputs.out is None else open_folder(outputs.out, plan, problem, resume=outputs.resume)
     warning = luck_of_search(plan, problem) if sys.stderr.isatty() else ""  # silent where nobody watches
     watch = _Watch(Trace() if folder is None else folder.trace(), request.cv, warning)
 
-    def keep(place: Path, stopped: Selection) -> RunFolder:
+    def keep(stopped: Selection, place: Path) -> RunFolder:
         kept = open_folder(place, plan, problem, resume=False)
         kept.keep_trace(watch.trace, now=True)
         kept.write("result.json", stopped.to_dict())
@@ -392,32 +325,16 @@ def _run(problem: Problem, request: Request, answering: _Answering, reading: str
             followers = Followers(watch.on_step, watch.on_fold)
             selection = run_plan(plan, problem, followers=followers, folder=folder, with_evidence=outputs.show_evidence)
     except Interrupted as stop:
-        _leave_stopped(stop.selection, answering, folder, keep)
+        answer, stopped = _show_stopped(stop.selection, outputs.as_json)
+        answer.take(folder)
+        answer.leave_stopped(outputs.out, f"{name}.fewer", partial(keep, stopped))
     answer = Printout()
     answer.show(_text(selection, outputs.as_json), as_json=outputs.as_json)
-    if folder is not None:
-        answer.take(folder)
+    answer.take(folder)
     _write_report(answer, outputs.report, selection)
-    if (save := answering.save) is not None:
+    if save is not None:
         answer.attempt("the table", lambda: say(f"Table: {save(selection.features)}"))
     answer.leave()
-
-
-def _leave_stopped(
-    selection: Selection | None,
-    answering: _Answering,
-    folder: RunFolder | None,
-    keep: Callable[[Path, Selection], RunFolder],
-) -> NoReturn:
-    """Show the best so far, keep the run in its folder or a new one, say how to go on, and leave."""
-    answer, out = _show_stopped(selection, answering.outputs.as_json), answering.outputs.out
-    assert selection is not None
-    if folder is None:
-        out = free_folder(f"{answering.name}.fewer")
-        answer.attempt(out, partial(keep, out, selection))
-    else:
-        answer.take(folder)
-    answer.leave_stopped(out)
 
 
 def refuse_folds(problem: Problem, folds: int) -> None:
