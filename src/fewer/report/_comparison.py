@@ -75,14 +75,8 @@ def comparison_report(comparison: Comparison) -> str:
         for name, chosen in comparison.subsets.items()
         if name in methods
     ]
-    return render(
-        "comparison.html",
-        comparison=comparison,
-        suspected=comparison,
-        by_estimator=by_estimator,
-        pictures=pictures,
-        consensus=consensus,
-    )
+    shown: dict[str, Any] = {"by_estimator": by_estimator, "pictures": pictures, "consensus": consensus}
+    return render("comparison.html", comparison=comparison, suspected=comparison, **shown)
 
 
 def _picture(estimator: str, rows: list[Any], scoring: str) -> dict[str, Any]:
@@ -176,12 +170,12 @@ def good_rows(good: Mapping[str, Any]) -> dict[str, Any]:
     dict
         `rows`, one for each feature, and `good`, JSON.
     """
-    rows = []
-    for name, count in zip(good["names"], good["counts"], strict=True):
-        kind = "in all" if count == good["n_good"] else "in none" if count == 0 else "in some"
-        rows.append(
-            {"name": name, "share": count / good["n_good"], "kind": kind, "partners": good["partners"].get(name)}
-        )
+    whole, partners = good["n_good"], good["partners"]
+    kinds = {0: "in none", whole: "in all"}
+    rows = [
+        {"name": name, "share": n / whole, "kind": kinds.get(n, "in some"), "partners": partners.get(name)}
+        for name, n in zip(good["names"], good["counts"], strict=True)
+    ]
     return {"good_rows": rows, "good": in_script(dict(good))}
 
 

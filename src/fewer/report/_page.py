@@ -22,12 +22,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-NEEDS_MATPLOTLIB = {
-    "svg": "",
-    "title": "Not drawn",
-    "paper": False,
-    "text": "More pictures here need matplotlib: pip install 'fewer[plots]'.",
-}
+NEEDS_MATPLOTLIB = {"svg": "", "title": "Not drawn", "paper": False,
+                    "text": "More pictures here need matplotlib: pip install 'fewer[plots]'."}  # fmt: skip
 
 
 def cut(text: Any, length: int = 200) -> str:
@@ -87,7 +83,9 @@ def render(template: str, *, package: str = "fewer.report", **content: Any) -> s
 
     Another package's templates may extend those of this one. Where there are `good` subsets, their script runs too.
     """
-    environment = _environment(package)
+    environment = environment_of(package, "fewer.report")
+    environment.filters |= {"cut": cut, "percent": _percent, "signed": signed, "score": score_text}
+    environment.filters["metric"] = metric_text
     asked = [template.replace(".html", ".js"), *(["good.js"] if content.get("good") else [])]
     if scripts := [name for name in asked if name in environment.list_templates()]:
         from markupsafe import Markup
@@ -112,14 +110,8 @@ def environment_of(*packages: str) -> Any:
     )
 
 
-def _environment(package: str) -> Any:
-    environment = environment_of(package, "fewer.report")
-    environment.filters["cut"] = cut
-    environment.filters["percent"] = lambda share: f"{100 * share:.0f}\N{NO-BREAK SPACE}%"
-    environment.filters["signed"] = signed
-    environment.filters["score"] = score_text
-    environment.filters["metric"] = metric_text
-    return environment
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f}\N{NO-BREAK SPACE}%"
 
 
 def in_script(data: dict[str, Any]) -> Any:
@@ -148,9 +140,7 @@ def as_svg(figure: Figure, alternative: str) -> Any:
         warnings.filterwarnings("ignore", "Glyph .* missing")  # a box in the picture; the table has the name
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
     svg = buffer.getvalue()
-    svg = svg[svg.index("<svg") :]
-    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
-    svg = re.sub(r"<!--.*?-->", "", svg, flags=re.DOTALL)
+    svg = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", svg[svg.index("<svg") :], flags=re.DOTALL)
     label = f'<svg role="img" aria-label="{escape(alternative)}"'
     return Markup(label + svg.removeprefix("<svg"))  # the figure is ours, and its names are shapes
 

@@ -97,11 +97,7 @@ def write_parcel_report(path: str | Path, parcel: Parcel, **options: Any) -> Pat
 
 
 def page_data(
-    parcel: Parcel,
-    guarantee: float,
-    command: str | None,
-    point: OperatingPoint | None = None,
-    rows: str | None = None,
+    parcel: Parcel, guarantee: float, command: str | None, point: OperatingPoint | None = None, rows: str | None = None
 ) -> dict[str, Any]:
     """Return everything that the page shows, as plain objects.
 
@@ -159,6 +155,7 @@ def _intro(parcel: Parcel, calibrated: bool) -> str:
 def _vertices(parcel: Parcel) -> list[dict[str, Any]]:
     fpr_new, tpr_new = parcel.mrroc_.witnesses.vertex_rates
     fpr_soft, tpr_soft = smoothed(parcel.hull_.fpr, parcel.hull_.tpr, parcel.mrroc_.sizes)
+    rates = {"fpr_new": fpr_new, "tpr_new": tpr_new, "fpr_soft": fpr_soft, "tpr_soft": tpr_soft}
     return [
         {
             "algorithm": vertex.algorithm,
@@ -166,10 +163,7 @@ def _vertices(parcel: Parcel) -> list[dict[str, Any]]:
             "threshold": vertex.threshold if np.isfinite(vertex.threshold) else None,
             "fpr": vertex.fpr,
             "tpr": vertex.tpr,
-            "fpr_new": float(fpr_new[i]),
-            "tpr_new": float(tpr_new[i]),
-            "fpr_soft": float(fpr_soft[i]),
-            "tpr_soft": float(tpr_soft[i]),
+            **{name: float(values[i]) for name, values in rates.items()},
         }
         for i, vertex in enumerate(parcel.vertices_)
     ]

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from fewer.report._page import cut
 from fewer.text import score_text
@@ -77,25 +78,25 @@ class Canvas:
 
     def py(self, value: float) -> float:
         """Return the place of a value on the y axis."""
-        low, high = self.y
-        return (
-            self.height - self.bottom - (self.height - self.top - self.bottom) * (value - low) / ((high - low) or 1.0)
-        )
+        (low, high), room = self.y, self.height - self.top - self.bottom
+        return self.height - self.bottom - room * (value - low) / ((high - low) or 1.0)
+
+    def points(self, xs: Sequence[float], ys: Sequence[float]) -> str:
+        """Write the places of points, as lines and polygons have them."""
+        return " ".join(f"{at(self.px(x))},{at(self.py(y))}" for x, y in zip(xs, ys, strict=True))
+
+    def band(self, xs: Sequence[float], low: Sequence[float], high: Sequence[float]) -> None:
+        """Fill what lies between two lines."""
+        self.add("polygon", points=self.points([*xs, *xs[::-1]], [*high, *low[::-1]]), class_="band")
 
     def add(self, tag: str, text: Any = None, **attributes: Any) -> None:
         """Add one element; names with an underscore at the end or inside stand for `class` and hyphens."""
-        written = "".join(
-            f' {name.rstrip("_").replace("_", "-")}="{escape(value if isinstance(value, str) else at(value))}"'
-            for name, value in attributes.items()
-            if value is not None
-        )
-        inner = "" if text is None else escape(text)
-        self.parts.append(Markup(f"<{tag}{written}>{inner}</{tag}>" if text is not None else f"<{tag}{written}/>"))
+        end = Markup("/>") if text is None else Markup(">{}</{}>").format(text, tag)
+        self.parts.append(_opened(tag, attributes) + end)
 
     def line(self, xs: Sequence[float], ys: Sequence[float], class_: str, **more: Any) -> None:
         """Add a line through points."""
-        points = " ".join(f"{at(self.px(x))},{at(self.py(y))}" for x, y in zip(xs, ys, strict=True))
-        self.add("polyline", points=points, class_=class_, **more)
+        self.add("polyline", points=self.points(xs, ys), class_=class_, **more)
 
     def shape(self, x: float, y: float, kind: int, class_: str, **more: Any) -> None:
         """Add a marker."""
@@ -119,21 +120,22 @@ class Canvas:
             self.add("text", text, x=self.left - 6, y=place + 4, text_anchor="end")
         self.add("text", cut(x_label, 60), x=(self.left + end) / 2, y=self.height - 6, text_anchor="middle")
         middle = (self.top + bottom) / 2
-        self.add(
-            "text", cut(y_label, 44), x=12, y=middle, text_anchor="middle", transform=f"rotate(-90 12 {at(middle)})"
-        )
+        turned = f"rotate(-90 12 {at(middle)})"
+        self.add("text", cut(y_label, 44), x=12, y=middle, text_anchor="middle", transform=turned)
 
     def svg(self, label: str, *, role: str = "img", class_: str = "plot", **more: Any) -> Markup:
         """Return the picture with its alternative text."""
-        inner = self.parts
-        self.parts = []
-        self.add(
-            "svg", role=role, aria_label=cut(label, 600), class_=class_, viewBox=f"0 0 {self.width} {self.height}",
-            **more,
-        )  # fmt: skip
-        opening = Markup(str(self.parts.pop())[:-2] + ">")  # nothing in it but what `add` escaped
-        self.parts = inner
-        return opening + Markup("").join(inner) + Markup("</svg>")
+        about = {"role": role, "aria_label": cut(label, 600), "class_": class_}
+        about |= {"viewBox": f"0 0 {self.width} {self.height}", **more}
+        return Markup("{}>{}</svg>").format(_opened("svg", about), Markup("").join(self.parts))
+
+
+def _opened(tag: str, attributes: Mapping[str, Any]) -> Markup:
+    """Write the beginning of an element, without the bracket that closes it."""
+    written = {name: value if isinstance(value, str) else at(value) for name, value in attributes.items()
+               if value is not None}  # fmt: skip
+    pairs = (Markup(' {}="{}"').format(name.rstrip("_").replace("_", "-"), value) for name, value in written.items())
+    return Markup(f"<{tag}") + Markup("").join(pairs)
 
 
 LANE, TALL = 13, 18
@@ -162,9 +164,7 @@ def distribution_picture(name: str, told: Mapping[str, Any], classes: Sequence[s
     """
     if "counts" in told:
         return _lanes(name, told, classes)
-    if "middle" in told:
-        return _quartile_band(name, told)
-    return Markup("")
+    return _quartile_band(name, told) if "middle" in told else Markup("")
 
 
 def _lanes(name: str, told: Mapping[str, Any], classes: Sequence[str]) -> Markup:
@@ -193,11 +193,11 @@ def _lanes(name: str, told: Mapping[str, Any], classes: Sequence[str]) -> Markup
 def _lanes_as_text(name: str, told: Mapping[str, Any], classes: Sequence[str]) -> str:
     missing = f" {told['missing']:,} missing." if told.get("missing") else ""
     if "levels" in told:
-        often = []
-        for label, own in zip(classes, told["counts"], strict=False):
-            if sum(own):
-                level = max(range(len(own)), key=own.__getitem__)
-                often.append(f"{cut(told['levels'][level], 30)} in {cut(label, 30)}")
+        often = [
+            f"{cut(told['levels'][own.index(max(own))], 30)} in {cut(label, 30)}"
+            for label, own in zip(classes, told["counts"], strict=False)
+            if sum(own)
+        ]
         return f"{cut(name, 60)} by class. Most frequent: {', '.join(often)}.{missing}"
     parts = [
         f"{number(m)} in {cut(label, 30)}"
@@ -210,8 +210,7 @@ def _lanes_as_text(name: str, told: Mapping[str, Any], classes: Sequence[str]) -
 
 def _quartile_band(name: str, told: Mapping[str, Any]) -> Markup:
     known = [i for i, value in enumerate(told["middle"]) if value is not None]
-    low = min(told["lower"][i] for i in known)
-    high = max(told["upper"][i] for i in known)
+    low, high = min(told["lower"][i] for i in known), max(told["upper"][i] for i in known)
     margin = (high - low) * 0.08 or 1.0
     canvas = Canvas((0, len(told["middle"])), (low - margin, high + margin), size=(WIDTH, 44))
     canvas.left = canvas.right = canvas.top = canvas.bottom = 2.0
@@ -221,10 +220,7 @@ def _quartile_band(name: str, told: Mapping[str, Any]) -> Markup:
             canvas.line([i + 0.25, i + 0.75], [told["middle"][i]] * 2, "line0")
     else:
         there = [i + 0.5 for i in known]
-        ring = [*zip(there, (told["upper"][i] for i in known), strict=True)]
-        ring += [*zip(there, (told["lower"][i] for i in known), strict=True)][::-1]
-        points = " ".join(f"{at(canvas.px(x))},{at(canvas.py(y))}" for x, y in ring)
-        canvas.add("polygon", points=points, class_="band")
+        canvas.band(there, *([told[edge][i] for i in known] for edge in ("lower", "upper")))
         canvas.line(there, [told["middle"][i] for i in known], "line0")
     first, last = told["middle"][known[0]], told["middle"][known[-1]]
     ends = f", from {number(told['low'])} to {number(told['high'])}" if "low" in told else ""
@@ -285,9 +281,7 @@ def curve_picture(curve: Mapping[str, Any]) -> Markup:
     canvas.left, canvas.top, canvas.right = 72.0, 62.0, 26.0
     shown = sorted({1, last, *(s for s in (2, 5, 10, 20, 50, 100, 200, 500, 1000) if s < 0.75 * last)})
     canvas.axes("number of features", curve["title"], x_ticks=shown if log else None)
-    ring = [*zip(sizes, curve["high"], strict=True), *zip(sizes[::-1], curve["low"][::-1], strict=True)]
-    points = " ".join(f"{at(canvas.px(x))},{at(canvas.py(y))}" for x, y in ring)
-    canvas.add("polygon", points=points, class_="band")
+    canvas.band(sizes, curve["low"], curve["high"])
     if every:
         canvas.line([1, max(last, 2)], [every["score"]] * 2, "all")
         above = every["score"] > scores[0]
@@ -304,7 +298,7 @@ def curve_picture(curve: Mapping[str, Any]) -> Markup:
     here = dict(zip(sizes, scores, strict=True)).get(curve["chosen"])
     if here is not None:
         canvas.add("circle", cx=canvas.px(curve["chosen"]), cy=canvas.py(here), r=8, class_="here", id="here")
-    return canvas.svg(_curve_as_text(curve), class_="plot", id="curve")
+    return canvas.svg(_curve_as_text(curve), id="curve")
 
 
 def price_picture(stops: Sequence[Mapping[str, Any]], title: str) -> Markup | None:
@@ -336,8 +330,7 @@ def price_picture(stops: Sequence[Mapping[str, Any]], title: str) -> Markup | No
     best = max(range(len(known)), key=scores.__getitem__)
     return canvas.svg(
         f"{title[:1].upper()}{title[1:]} against price: {score_text(scores[0])} for {prices[0]:.4g}, highest "
-        f"{score_text(scores[best])} for {prices[best]:.4g} ({sizes[best]} features).",
-        class_="plot",
+        f"{score_text(scores[best])} for {prices[best]:.4g} ({sizes[best]} features)."
     )
 
 
@@ -392,9 +385,8 @@ def calibration_picture(parts: Sequence[tuple[str, Mapping[str, Any]]], of: str)
     _legend(canvas, [name for name, _ in parts])
     gaps = []
     for name, told in parts:
-        total = sum(told["n"]) or 1
-        gap = sum(n * abs(g - t) for g, t, n in zip(told["given"], told["is"], told["n"], strict=True)) / total
-        gaps.append(f"{score_text(gap)} with {name}")
+        gap = sum(n * abs(g - t) for g, t, n in zip(told["given"], told["is"], told["n"], strict=True))
+        gaps.append(f"{score_text(gap / (sum(told['n']) or 1))} with {name}")
     return canvas.svg(f"Calibration on held-out rows, {of}. Mean calibration error: {', '.join(gaps)}.")
 
 
@@ -409,9 +401,8 @@ def _legend(canvas: Canvas, lines: Sequence[str]) -> None:
 def truth_picture(name: str, points: Mapping[str, Any], score: str) -> Markup:
     """Draw predictions of held-out rows against what is."""
     both = [*points["truth"], *points["prediction"]]
-    low, high = min(both), max(both)
-    margin = (high - low) * 0.04 or 1.0
-    ends = (low - margin, high + margin)
+    margin = (max(both) - min(both)) * 0.04 or 1.0
+    ends = (min(both) - margin, max(both) + margin)
     canvas = Canvas(ends, ends, size=(360, 340))
     canvas.axes("actual value", f"predicted, {name}")
     canvas.line(ends, ends, "all")
@@ -455,20 +446,13 @@ def plane_picture(
         x, y, target, row = (plane[key][i] for key in ("x", "y", "target", "row"))
         kind = target % 6 if classes else _level_of(target, plane)
         told = cut(classes[target], 60) if classes else number(target)
-        caption = (
-            f"Row {row:,}: {told}; {cut(names[0], 60)} {_shown(plane, 0, x)}, {cut(names[1], 60)} {_shown(plane, 1, y)}"
-        )
+        where = [f"{cut(names[axis], 60)} {_shown(plane, axis, value)}" for axis, value in enumerate((x, y))]
         ring = " wrong" if row in marked else ""
-        caption += ". Always predicted wrongly." if ring else "."
+        caption = f"Row {row:,}: {told}; {', '.join(where)}{'. Always predicted wrongly.' if ring else '.'}"
         canvas.shape(x, y, kind if classes else 0, f"{'row' if classes else 'warm'}{kind}{ring}", data_told=caption)
-    what = "classes" if classes else "values"
-    return canvas.svg(
-        f"{len(plane['row'])} rows in {cut(names[0], 80)} and {cut(names[1], 80)}; the ground shows the {what} "
-        "that the judge would predict from these two.",
-        role="group",
-        class_="plot rows",
-        id=name,
-    )
+    told = f"{len(plane['row'])} rows in {cut(names[0], 80)} and {cut(names[1], 80)}; the ground shows the "
+    told += f"{'classes' if classes else 'values'} that the model predicts from these two."
+    return canvas.svg(told, role="group", class_="plot rows", id=name)
 
 
 def _levels(plane: Mapping[str, Any], axis: int) -> list[tuple[float, str]] | None:
@@ -489,9 +473,7 @@ def _level_of(value: float, plane: Mapping[str, Any]) -> int:
 
 
 def _shades(plane: Mapping[str, Any], classes: Sequence[str]) -> list[list[int]]:
-    if classes:
-        return [[int(v) % 6 for v in row] for row in plane["grid"]]
-    return [[_level_of(v, plane) for v in row] for row in plane["grid"]]
+    return [[int(v) % 6 if classes else _level_of(v, plane) for v in row] for row in plane["grid"]]
 
 
 def _cells(canvas: Canvas, shades: Sequence[Sequence[int]], code: int) -> str:
@@ -501,15 +483,13 @@ def _cells(canvas: Canvas, shades: Sequence[Sequence[int]], code: int) -> str:
     height = (canvas.height - canvas.top - canvas.bottom) / high
     path = []
     for i, row in enumerate(shades):
-        y, j = canvas.height - canvas.bottom - (i + 1) * height, 0
-        while j < wide:
-            start = j
-            while j < wide and row[j] == code:
-                j += 1
-            if j > start:
-                run = at((j - start) * width)
+        y, start = canvas.height - canvas.bottom - (i + 1) * height, 0
+        for shade, cells in groupby(row):
+            n = len(list(cells))
+            if shade == code:
+                run = at(n * width)
                 path.append(f"M{at(canvas.left + start * width)} {at(y)}h{run}v{at(height)}h-{run}z")
-            j = max(j, start + 1)
+            start += n
     return "".join(path)
 
 
@@ -529,9 +509,9 @@ def interval_picture(rows: Sequence[Mapping[str, Any]], label: str, caption: str
     """
     low, high = min(row["low"] for row in rows), max(row["high"] for row in rows)
     margin = (high - low) * 0.04 or 0.02
-    canvas = Canvas((low - margin, high + margin), (len(rows) - 0.5, -0.5), size=(440, 62 + 24 * len(rows)))
-    canvas.left = 176.0
-    names = [(float(i), cut(row["name"], 24)) for i, row in enumerate(rows)]
+    canvas = Canvas((low - margin, high + margin), (len(rows) - 0.5, -0.5), size=(500, 62 + 24 * len(rows)))
+    canvas.left = 236.0
+    names = [(float(i), cut(row["name"], 34)) for i, row in enumerate(rows)]
     canvas.axes(label, "", y_ticks=names)
     for i, row in enumerate(rows):
         kind = int(row["baseline"])

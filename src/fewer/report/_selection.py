@@ -14,21 +14,9 @@ from fewer.evaluate.grading import is_share
 from fewer.plots import AnswersDisplay, DendrogramDisplay, SearchCurveDisplay
 from fewer.plots._sizes import short
 from fewer.plots._style import COLORS, new_figure, style
+from fewer.report import _pictures as draw
 from fewer.report._comparison import good_rows, packed_pictures
 from fewer.report._page import NEEDS_MATPLOTLIB, as_svg, cut, in_script, judge_as_text, render, write_page
-from fewer.report._pictures import (
-    calibration_picture,
-    curve_picture,
-    distribution_picture,
-    key_of,
-    loss_picture,
-    loss_places,
-    plane_picture,
-    price_picture,
-    redundancy_picture,
-    roc_picture,
-    truth_picture,
-)
 from fewer.run.selection import Selection
 from fewer.text import in_folds, listed, metric_text, score_text, signed
 
@@ -77,7 +65,7 @@ def feature_rows(selection: Selection) -> list[dict[str, Any]]:
 
 def _values_picture(name: str, evidence: Mapping[str, Any]) -> Any:
     told = (evidence.get("distributions") or {}).get(name)
-    return distribution_picture(name, told, evidence.get("classes", ())) if told else None
+    return draw.distribution_picture(name, told, evidence.get("classes", ())) if told else None
 
 
 def _kind(name: str, evidence: Mapping[str, Any]) -> str:
@@ -142,10 +130,10 @@ def loss_told(
     """
     if loss is None:
         return None
-    amount, ends = in_units(loss["loss"], score), (in_units(loss["low"], score), in_units(loss["high"], score))
-    caption = f"Without {cut(name, 60)}: {amount} of {score} lost, {ends[0]} to {ends[1]}."
-    told = {"amount": amount, "low": ends[0], "high": ends[1], "caption": caption, "better_without": loss["high"] < 0}
-    return told | {"picture": loss_picture(loss, scale, caption)}
+    amount, low, high = (in_units(loss[key], score) for key in ("loss", "low", "high"))
+    caption = f"Without {cut(name, 60)}: {amount} of {metric_text(score)} lost, {low} to {high}."
+    told = {"amount": amount, "low": low, "high": high, "caption": caption, "better_without": loss["high"] < 0}
+    return told | {"picture": draw.loss_picture(loss, scale, caption)}
 
 
 def in_units(value: float, score: str) -> str:
@@ -164,10 +152,15 @@ def in_units(value: float, score: str) -> str:
 
     Examples
     --------
-    >>> in_units(0.0123, "accuracy"), in_units(-0.01, "R²"), in_units(-0.00001, "accuracy")
+    >>> in_units(0.0123, "ROC AUC"), in_units(-0.01, "R²"), in_units(-0.00001, "accuracy")
     ('+1.2', '−0.010', '0.0')
     """
-    return signed(100 * value, 1) if is_share(score.replace(" ", "_")) else signed(value, 3)
+    return signed(100 * value, 1) if _in_points(score) else signed(value, 3)
+
+
+def _in_points(score: str) -> bool:
+    """Say whether differences of a score, by any of its names, are written in points."""
+    return is_share(score.lower().replace(" ", "_"))
 
 
 def size_curve(selection: Selection) -> dict[str, Any] | None:
@@ -186,11 +179,8 @@ def size_curve(selection: Selection) -> dict[str, Any] | None:
     display = AnswersDisplay.of(selection)
     if display is None:
         return None
-    return {
-        "sizes": display.sizes.tolist(),
-        "scores": display.scores.tolist(),
-        "low": display.low.tolist(),
-        "high": display.high.tolist(),
+    numbers = {name: vars(display)[name].tolist() for name in ("sizes", "scores", "low", "high")}
+    return numbers | {
         "banded": bool((display.high > display.low).any()),
         "name": metric_text(display.score_name),
         "title": display.title,
@@ -228,20 +218,11 @@ def answers(selection: Selection, curve: dict[str, Any] | None) -> list[dict[str
         if place is None and size != len(selection.features):
             continue
         score = None if place is None else curve["scores"][place]
-        ends = None
-        if place is not None and curve["high"][place] > curve["low"][place]:
-            ends = (curve["low"][place], curve["high"][place])
-        stops.append(
-            {
-                "size": size,
-                "places": answer["places"],
-                "score": score_text(score, *(ends or ())),
-                "value": score,
-                "interval": "" if ends is None else f"{score_text(ends[0], *ends)} to {score_text(ends[1], *ends)}",
-                "told": _told(selection, curve, size, score, ends),
-                **_at_size(selection, answer),
-            }
-        )
+        ends = [] if place is None else [curve[key][place] for key in ("low", "high")]
+        ends = ends if ends and ends[1] > ends[0] else []
+        stop = {"size": size, "places": answer["places"], "score": score_text(score, *ends), "value": score}
+        stop["interval"] = " to ".join(score_text(end, *ends) for end in ends)
+        stops.append({**stop, "told": _told(selection, curve, stop), **_at_size(selection, answer)})
     return stops if len(stops) > 1 else []
 
 
@@ -286,7 +267,7 @@ def _at_size(selection: Selection, answer: Mapping[str, Any]) -> dict[str, Any]:
     for place, name in names:
         if loss := losses.get(name):
             caption = [in_units(loss[end], score) for end in ("loss", "low", "high")]
-            told["losses"][place] = [*caption, *loss_places(loss, scale)]
+            told["losses"][place] = [*caption, *draw.loss_places(loss, scale)]
     if others is not None:
         told["stand_ins"] = {
             place: [cut(other, 60) for other in others[name]] for place, name in names if name in others
@@ -298,19 +279,18 @@ def _at_size(selection: Selection, answer: Mapping[str, Any]) -> dict[str, Any]:
     return told
 
 
-def _told(selection: Selection, curve: dict[str, Any], size: int, score: float | None, ends: Any) -> str:
-    told = f"{size} of {selection.n_features:,} features"
-    marks = curve["marks"].get(size, [])
-    if marks:
+def _told(selection: Selection, curve: dict[str, Any], stop: dict[str, Any]) -> str:
+    told, size, score = f"{stop['size']} of {selection.n_features:,} features", stop["size"], stop["value"]
+    if marks := curve["marks"].get(size):
         told += f" ({', '.join(marks)})"
     if score is None:
         return f"{told}."
-    told += f": {curve['name']} {score_text(score, *(ends or ()))}"
-    if ends is not None:
-        told += f" ({score_text(ends[0], *ends)} to {score_text(ends[1], *ends)})"
+    told += f": {curve['name']} {stop['score']}"
+    if stop["interval"]:
+        told += f" ({stop['interval']})"
     if curve["all"] is not None and size != curve["all"]["size"]:
         told += f", {in_units(score - curve['all']['score'], curve['name'])}"
-        told += " points" if is_share(curve["name"].replace(" ", "_")) else ""
+        told += " points" if _in_points(curve["name"]) else ""
         told += f" compared with all {curve['all']['size']:,}"
     return f"{told}; {curve['measured']}."
 
@@ -358,10 +338,9 @@ def worries(selection: Selection) -> list[str]:
 def _useless(selection: Selection) -> list[str]:
     losses = selection.evidence.get("without") or {}
     names = [name for name in selection.names if name in losses and losses[name]["high"] < 0]
-    score = selection.evidence.get("without_score", "the score")
-    return (
-        [f"Cross-validated {score} was higher without {', '.join(cut(name, 60) for name in names)}."] if names else []
-    )
+    score = metric_text(selection.evidence.get("without_score", "the score"))
+    told = ", ".join(cut(name, 60) for name in names)
+    return [f"Cross-validated {score} was higher without {told}."] if names else []
 
 
 def _missing(selection: Selection) -> list[str]:
@@ -376,25 +355,17 @@ def _missing(selection: Selection) -> list[str]:
 
 
 def _rare(selection: Selection) -> list[str]:
-    small = {label: n for label, n in selection.data.get("classes", {}).items() if n < RARE}
-    if not small:
-        return []
-    told = listed([f"{cut(label, 40)} ({n})" for label, n in small.items()], 6)
-    return [f"Classes with fewer than {RARE} rows: {told}. Scores for them are unreliable."]
+    small = [f"{cut(label, 40)} ({n})" for label, n in selection.data.get("classes", {}).items() if n < RARE]
+    told = f"Classes with fewer than {RARE} rows: {listed(small, 6)}. Scores for them are unreliable."
+    return [told] if small else []
 
 
 def _seldom(selection: Selection) -> list[str]:
-    if not selection.frequency:
-        return []
-    names = [name for name in selection.names if selection.frequency.get(name, 0.0) < SELDOM]
-    if not names:
-        return []
-    told = listed([cut(name, 60) for name in names], 8)
-    one = len(names) == 1
-    return [
-        f"{told} {'was' if one else 'were'} selected in fewer than half of the folds: other features do about as well "
-        f"in {'its' if one else 'their'} place."
-    ]
+    often = selection.frequency
+    names = [cut(name, 60) for name in selection.names if often and often.get(name, 0.0) < SELDOM]
+    was, its = ("was", "its") if len(names) == 1 else ("were", "their")
+    told = f"{listed(names, 8)} {was} selected in fewer than half of the folds"
+    return [f"{told}: other features do about as well in {its} place."] if names else []
 
 
 def _copies(selection: Selection) -> list[str]:
@@ -405,10 +376,9 @@ def _copies(selection: Selection) -> list[str]:
         for j in range(i)
         if values[i][j] is not None and values[i][j] >= COPY
     ]
-    if not pairs:
-        return []
     more = f" and {len(pairs) - 4} more pairs" if len(pairs) > 4 else ""
-    return [f"Nearly identical selected features: {'; '.join(pairs[:4])}{more}. One of each pair could be dropped."]
+    told = f"Nearly identical selected features: {'; '.join(pairs[:4])}{more}. One of each pair could be dropped."
+    return [told] if pairs else []
 
 
 SHOWN = 40
@@ -480,13 +450,13 @@ def selection_report(selection: Selection, trace: Trace | None = None) -> str:
         rows=[row for row in rows if row["chosen"] or stops],
         n_hidden=max(len(selection.features) - len(rows), 0),
         keys=_keys(selection),
-        curve=None if curve is None else {**curve, "picture": curve_picture(curve)},
+        curve=None if curve is None else {**curve, "picture": draw.curve_picture(curve)},
         stops=stops,
         predictions=_predictions(selection),
         planes=[*_planes(selection)],
         costs=known_costs(selection),
         cheaper=_cheaper(selection),
-        prices=price_picture(stops, curve["title"]) if curve else None,
+        prices=draw.price_picture(stops, curve["title"]) if curve else None,
         wrong={"rows": [], **({} if selection.nothing_found else selection.evidence.get("wrong") or {})},
         judge=selection.judges.get("chosen") or cut(judge_as_text(selection.evidence.get("judge", "its judge")), 120),
         runners_up=_runners_up(selection),
@@ -512,13 +482,11 @@ PREFERRED = {
 
 def _difference(selection: Selection) -> list[str]:
     """Return the difference from all features and the ends of its interval, as text."""
-    told = selection.heldout
-    values = [told.get("difference"), told.get("difference_low"), told.get("difference_high")]
+    values: list[Any] = [selection.heldout.get(f"difference{end}") for end in ("", "_low", "_high")]
     if values[0] is None:
         return []
-    unit = " points" if is_share(selection.score_name) else ""
-    return [("" if value is None else in_units(value, selection.score_name)) + unit * (i == 0)
-            for i, value in enumerate(values)]  # fmt: skip
+    first, *ends = ["" if value is None else in_units(value, selection.score_name) for value in values]
+    return [first + " points" * _in_points(selection.score_name), *ends]
 
 
 def _baseline(selection: Selection) -> dict[str, Any]:
@@ -550,7 +518,7 @@ def _keys(selection: Selection) -> list[tuple[Any, str]]:
     names = selection.evidence.get("classes", [])
     if selection.data.get("task") != "classification" or len(names) < 2:
         return []
-    return [(key_of(i, "fill"), name) for i, name in enumerate(names)]
+    return [(draw.key_of(i, "fill"), name) for i, name in enumerate(names)]
 
 
 def _predictions(selection: Selection) -> dict[str, Any]:
@@ -565,23 +533,18 @@ def _predictions(selection: Selection) -> dict[str, Any]:
     labels = list(selection.data.get("classes", {}))
     shown: dict[str, Any] = {"pictures": [], "tables": [], "n_rows": both[0][1]["n_rows"]}
     if all("roc" in part for _, part in both):
-        shown["pictures"].append(roc_picture([(name, part["roc"]) for name, part in both]))
+        shown["pictures"].append(draw.roc_picture([(name, part["roc"]) for name, part in both]))
     if all("calibration" in part for _, part in both):
         of = cut(labels[1], 24) if len(labels) == 2 else "the predicted class"
-        shown["pictures"].append(calibration_picture([(name, part["calibration"]) for name, part in both], of))
+        shown["pictures"].append(draw.calibration_picture([(name, part["calibration"]) for name, part in both], of))
     for kind, (name, part) in zip(kinds, both, strict=True):
         if "points" in part:
             score = scores[kind]
             caption = "" if score is None else f"Held-out {selection.score_name}: {score_text(score)}."
-            shown["pictures"].append(truth_picture(name, part["points"], caption))
+            shown["pictures"].append(draw.truth_picture(name, part["points"], caption))
         if "confusion" in part:
-            shown["tables"].append({"title": name, "labels": labels, "rows": _cells(part["confusion"])})
+            shown["tables"].append({"title": name, "labels": labels, "rows": part["confusion"]})
     return shown
-
-
-def _cells(counts: list[list[int]]) -> list[list[dict[str, Any]]]:
-    """Say of each count whether it counts rows that are right."""
-    return [[{"n": n, "right": i == j} for j, n in enumerate(row)] for i, row in enumerate(counts)]
 
 
 def _planes(selection: Selection) -> Iterator[dict[str, Any]]:
@@ -594,12 +557,12 @@ def _planes(selection: Selection) -> Iterator[dict[str, Any]]:
 def _plane(selection: Selection, told: Mapping[str, Any], key: str) -> dict[str, Any]:
     labels = list(selection.data.get("classes", {})) if selection.data.get("task") == "classification" else []
     wrong = [row["row"] for row in (selection.evidence.get("wrong") or {}).get("rows", ())]
-    keys = [(key_of(i), label) for i, label in enumerate(labels[:12])]
+    keys = [(draw.key_of(i), label) for i, label in enumerate(labels[:12])]
     if not labels:
         low, high = min(told["target"]), max(told["target"])
-        keys = [(key_of(i, "warm"), f"from {low + i * (high - low) / 5:.4g}") for i in range(5)]
+        keys = [(draw.key_of(i, "warm"), f"from {low + i * (high - low) / 5:.4g}") for i in range(5)]
     return {
-        "picture": plane_picture(told, labels, wrong, key),
+        "picture": draw.plane_picture(told, labels, wrong, key),
         "legend": keys,
         "names": told["names"],
         "n": len(told["row"]),
@@ -682,7 +645,7 @@ def _redundancy_picture(redundancy: Mapping[str, Any]) -> dict[str, Any]:
         most if values[i, j] >= ALIKE else "No two selected features are strongly correlated."
     )
     title = "Correlation between the selected features"
-    drawn = redundancy_picture(names, redundancy["values"], f"{title}. {text}")
+    drawn = draw.redundancy_picture(names, redundancy["values"], f"{title}. {text}")
     return {"title": title, "text": text, "svg": drawn, "paper": False}
 
 
