@@ -33,7 +33,7 @@ def test_links_are_not_followed(folder, tmp_path):
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "run.json").write_text("{}")
     (folder.path / "linked").symlink_to(tmp_path / "run")
-    assert [table.name for table in folder.tables()] == ["t.csv"]
+    assert [table["name"] for table in folder.tables()] == ["t.csv"]
     assert folder.runs() == []
     for find, name in ((folder.table, "link.csv"), (folder.run, "linked")):
         with pytest.raises(InputError):

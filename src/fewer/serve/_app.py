@@ -253,8 +253,7 @@ class _Bench:
         for name in self.folder.runs():
             with contextlib.suppress(InputError):  # deleted meanwhile
                 runs.append(self.jobs.state(name))
-        tables = [{"name": t.name, "size": t.size, "modified": t.modified} for t in self.folder.tables()]
-        return {"tables": tables, "runs": runs}
+        return {"tables": self.folder.tables(), "runs": runs}
 
     async def _state(self, request: Request) -> dict[str, Any]:
         name = request.query_params.get("id")
@@ -303,13 +302,12 @@ class _Bench:
         about = path.stat()
         asked = [path.name, about.st_mtime_ns, about.st_size, *(choices.get(name) for name in READING)]
         key = json.dumps(asked, sort_keys=True)
-        if key not in self._understood:
-            found: dict[str, Any] = await self.workers.call(_work.inspect, str(path), choices)
+        if (known := self._understood.get(key)) is None:
+            known = await self.workers.call(_work.inspect, str(path), choices)
             if len(self._understood) > 20:
                 self._understood.clear()
-            self._understood[key] = found
-            return found
-        return self._understood[key]
+            self._understood[key] = known
+        return known
 
     async def start(self, request: Request) -> Response:
         content = await _body(request)

@@ -7,9 +7,9 @@ import json
 import os
 import re
 import secrets
+import shutil
 import unicodedata
-from collections.abc import AsyncIterator, Iterator
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
@@ -29,15 +29,6 @@ DOOR = "open-"
 """How the names of pages begin that open the browser; they hold the token."""
 LONGEST = 80
 MOST_SHOWN = 500
-
-
-@dataclass(frozen=True)
-class FolderTable:
-    """A file with a table: its name, its bytes, when it was written."""
-
-    name: str
-    size: int
-    modified: float
 
 
 class Folder:
@@ -63,42 +54,40 @@ class Folder:
             with contextlib.suppress(OSError):
                 left.unlink()
 
-    def tables(self) -> list[FolderTable]:
-        """Return the tables, the newest first."""
-        found = []
-        for entry in self._entries():
-            if entry.name.lower().endswith(KINDS) and entry.is_file(follow_symlinks=False):
-                with contextlib.suppress(OSError):
-                    about = entry.stat(follow_symlinks=False)
-                    found.append(FolderTable(entry.name, about.st_size, about.st_mtime))
-        return sorted(found, key=lambda table: (-table.modified, table.name))[:MOST_SHOWN]
+    def tables(self) -> list[dict[str, Any]]:
+        """Return `name`, `size` in bytes and time `modified` of the tables, the newest first."""
+        found = [
+            {"name": name, "size": about.st_size, "modified": about.st_mtime} for name, about in self._newest(_is_table)
+        ]
+        return found[:MOST_SHOWN]
 
     def table(self, name: Any) -> Path:
         """Return the place of a table that is in the folder."""
-        for entry in self._entries():
-            if entry.name == name and name.lower().endswith(KINDS) and entry.is_file(follow_symlinks=False):
-                return self.path / entry.name
+        if any(entry.name == name and _is_table(entry) for entry in self._entries()):
+            return self.path / name
         raise InputError(f"Table {_short(name)} is not in the folder; it may have been moved.")
 
     def runs(self) -> list[str]:
         """Return the names of the folders with a run, and of those that one was started in, the newest first."""
-        found = []
-        for entry in self._entries():
-            if not entry.name.startswith(".") and entry.is_dir(follow_symlinks=False):
-                place = self.path / entry.name
-                if self.job(entry.name) or (place / RUN).is_file() or (place / CELLS).is_file():
-                    with contextlib.suppress(OSError):
-                        found.append((-entry.stat(follow_symlinks=False).st_mtime, entry.name))
-        return [name for _, name in sorted(found)][:MOST_SHOWN]
+        return [name for name, _ in self._newest(self._is_run)][:MOST_SHOWN]
 
     def run(self, name: Any) -> Path:
         """Return the folder of a run."""
-        for entry in self._entries():
-            if entry.name == name and not name.startswith(".") and entry.is_dir(follow_symlinks=False):
-                place = self.path / entry.name
-                if self.job(name) or (place / RUN).is_file() or (place / CELLS).is_file():
-                    return place
+        if any(entry.name == name and self._is_run(entry) for entry in self._entries()):
+            return self.path / name
         raise InputError(f"There is no run {_short(name)} in the folder; it may have been deleted.")
+
+    def _is_run(self, entry: os.DirEntry[str]) -> bool:
+        if entry.name.startswith(".") or not entry.is_dir(follow_symlinks=False):
+            return False
+        return bool(self.job(entry.name)) or any((self.path / entry.name / kept).is_file() for kept in (RUN, CELLS))
+
+    def _newest(self, wanted: Callable[[os.DirEntry[str]], bool]) -> list[tuple[str, os.stat_result]]:
+        found = []
+        for entry in filter(wanted, self._entries()):
+            with contextlib.suppress(OSError):  # deleted meanwhile
+                found.append((entry.name, entry.stat(follow_symlinks=False)))
+        return sorted(found, key=lambda one: (-one[1].st_mtime, one[0]))
 
     def new_run(self, table: str) -> str:
         """Make an empty folder for a run on a table, and return its name."""
@@ -160,16 +149,13 @@ class Folder:
                 raise InputError(f"{wanted} is empty; choose a file with a header row and data.")
             return self._place(part, wanted)
         except OSError as error:
-            raise InputError(
-                f"{wanted} cannot be kept ({error.strerror}); make room or choose another folder."
-            ) from None
+            why = f"{wanted} cannot be kept ({error.strerror}); make room or choose another folder."
+            raise InputError(why) from None
         finally:
             part.unlink(missing_ok=True)
 
     def take(self, file: Path) -> str:
         """Return the name of a table in the folder; one from elsewhere is copied."""
-        import shutil
-
         if not file.is_file():
             raise InputError(f"File not found: {file}; check the path.")
         if file.resolve().parent == self.path and file.name.lower().endswith(KINDS):
@@ -190,12 +176,16 @@ class Folder:
                 return name
         raise InputError(f"There are too many tables named {wanted}; delete some.")
 
-    def _entries(self) -> Iterator[os.DirEntry[str]]:
+    def _entries(self) -> list[os.DirEntry[str]]:
         try:
             with os.scandir(self.path) as entries:
-                yield from list(entries)
+                return list(entries)
         except OSError as error:
             raise InputError(f"The folder {self.path} cannot be read ({error.strerror}).") from None
+
+
+def _is_table(entry: os.DirEntry[str]) -> bool:
+    return entry.name.lower().endswith(KINDS) and entry.is_file(follow_symlinks=False)
 
 
 def _move_without_replacing(part: Path, place: Path) -> None:

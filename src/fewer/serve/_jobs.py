@@ -94,10 +94,9 @@ def _comparing(place: Path, elapsed: float, before: int) -> dict[str, Any]:
 def _once(path: Path, read: Callable[[Path], Any]) -> Any:
     """Read a file, unless it was read since it was written."""
     try:
-        about = path.stat()
+        stamp = path.stat().st_mtime_ns, path.stat().st_size
     except OSError:
         return None
-    stamp = (about.st_mtime_ns, about.st_size)
     known = _known.get(str(path))
     if known is None or known[0] != stamp:
         if len(_known) > 200:
@@ -157,13 +156,10 @@ def source_of(result: dict[str, Any]) -> tuple[str | None, str | None]:
         arguments = shlex.split(str(result.get("command", "")))
     except ValueError:
         return None, None
-    target = None
-    for argument, after in zip(arguments, [*arguments, ""][1:], strict=True):
-        if argument in ("--target", "-t"):
-            target = after
-        elif argument.startswith("--target="):
-            target = argument.partition("=")[2]
-    return (os.path.basename(arguments[2]), target) if len(arguments) > 2 else (None, target)
+    pairs = zip(arguments, [*arguments, ""][1:], strict=True)
+    targets = [after if word in ("--target", "-t") else word.partition("=")[2] for word, after in pairs
+               if word in ("--target", "-t") or word.startswith("--target=")]  # fmt: skip
+    return os.path.basename(arguments[2]) if len(arguments) > 2 else None, targets[-1] if targets else None
 
 
 LONGEST_LOG = 8_000
@@ -293,19 +289,14 @@ class Jobs:
             if not told["table"]:
                 told["table"], told["target"] = source_of(result)
             told |= {"state": "stopped" if about["interrupted"] else "finished", **about}
-            if about["interrupted"]:
-                told["message"] = "Stopped early. This is the best result so far."
             if code not in (None, 0, 130, 143):
                 told["message"] = _told(self.folder.log(run), code)
             return told
         if code in (None, 0, 130, 143):
-            kept = (place / RUN).exists()
-            message = (
-                "Stopped before there was a result."
-                if code
-                else "The run ended without a result; the reason is unknown."
-            )
-            return told | {"state": "unfinished", "message": f"{message} Resume it to continue." if kept else message}
+            unknown = "The run ended without a result; the reason is unknown."
+            message = "Stopped before there was a result." if code else unknown
+            message += " Resume it to continue." if (place / RUN).exists() else ""
+            return told | {"state": "unfinished", "message": message}
         return told | {"state": "failed", "message": _told(self.folder.log(run), code)}
 
     def close(self) -> None:
@@ -330,13 +321,9 @@ class Jobs:
         log = self.folder.log(run)
         with log.open("wb") as said:
             process = subprocess.Popen(
-                [*self.program, *arguments],
-                cwd=self.folder.path,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=said,
-                start_new_session=True,
-            )
+                [*self.program, *arguments], cwd=self.folder.path, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                stderr=said, start_new_session=True,
+            )  # fmt: skip
         self._processes[run] = process
         about = {"choices": choices.to_dict(), "command": ["fewer", *arguments], "names": names, "began": time.time()}
         about["before"] = count_cells(self.folder.path / run)
@@ -355,10 +342,9 @@ class Jobs:
 def _answer(result: dict[str, Any]) -> dict[str, Any]:
     """Return what the pages show of an answer."""
     kind = "comparison" if "methods" in result else "detector" if "operating_point" in result else "selection"
-    names = ("features", "score_heldout", "score_heldout_all_features", "score_name", "seconds", "n_features", "n_rows")
-    about: dict[str, Any] = {name: result.get(name) for name in names}
-    about |= {"kind": kind, "interrupted": bool(result.get("interrupted")), "method": result.get("method")}
-    return about
+    names = ("features", "score_heldout", "score_heldout_all_features", "score_name", "seconds", "n_features", "n_rows",
+             "method")  # fmt: skip
+    return {name: result.get(name) for name in names} | {"kind": kind, "interrupted": bool(result.get("interrupted"))}
 
 
 def _told(log: Path, code: int) -> str:
