@@ -18,12 +18,12 @@ def test_classes_are_put_together():
 def test_rows_that_are_complete_stay():
     table, target = rows(lambda X, y: y != "u")(X, Y)
     assert (table["b"].to_list(), target.tolist()) == ([5, 6], ["v", "w"])
-    table, target = VIEWS["cleve_complete"].make(X, Y)
+    table, target = VIEWS["cleve_complete"][1](X, Y)
     assert target.tolist() == ["u", "v"]
 
 
 def test_the_two_halves_of_wdbc_are_the_whole():
     wide = pl.DataFrame({f"x{i}": [0.0] for i in range(1, 31)})
-    halves = [VIEWS[name].make(wide, Y[:1])[0].columns for name in ("wdbc1", "wdbc2")]
+    halves = [VIEWS[name][1](wide, Y[:1])[0].columns for name in ("wdbc1", "wdbc2")]
     assert len(halves[0]) == len(WDBC1) == 15
     assert sorted(halves[0] + halves[1]) == sorted(wide.columns)

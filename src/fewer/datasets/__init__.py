@@ -13,17 +13,6 @@ from fewer.datasets._generators import (
 from fewer.datasets._shelf import Dataset, Info, info, load, names
 
 __all__ = [
-    "Dataset",
-    "Info",
-    "info",
-    "load",
-    "make_corral",
-    "make_m_of_n",
-    "make_monk",
-    "make_nel_shifted",
-    "make_nel_surrounded",
-    "make_nel_three_features",
-    "make_rdg1",
-    "make_scott_bimodal",
-    "names",
-]
+    "Dataset", "Info", "info", "load", "make_corral", "make_m_of_n", "make_monk", "make_nel_shifted",
+    "make_nel_surrounded", "make_nel_three_features", "make_rdg1", "make_scott_bimodal", "names",
+]  # fmt: skip

@@ -79,13 +79,9 @@ def make_corral() -> Table:
 
 
 def make_m_of_n(
-    m: int = 3,
-    relevant: Sequence[int] = (2, 3, 4, 5, 6, 7, 8),
-    n_features: int = 10,
-    *,
-    n_rows: int | None = None,
+    m: int = 3, relevant: Sequence[int] = (2, 3, 4, 5, 6, 7, 8), n_features: int = 10, *, n_rows: int | None = None,
     random_state: int | None = None,
-) -> Table:
+) -> Table:  # fmt: skip
     """Make M-of-n: boolean features, class 1 where at least `m` of the relevant ones are true.
 
     The default, 3 of 7 among 10, is Dong & Kothari's M-of-n-3-7-10 with its bits counted from 0.
@@ -255,14 +251,9 @@ def make_scott_bimodal(n_rows: int = 5000, *, random_state: int | None = 0) -> T
 
 
 def make_rdg1(
-    n_rows: int = 200,
-    n_features: int = 100,
-    n_irrelevant: int = 50,
-    *,
-    max_literals: int = 10,
-    n_classes: int = 2,
+    n_rows: int = 200, n_features: int = 100, n_irrelevant: int = 50, *, max_literals: int = 10, n_classes: int = 2,
     random_state: int | None = 0,
-) -> tuple[pl.DataFrame, NDArray[Any], NDArray[np.int64]]:
+) -> tuple[pl.DataFrame, NDArray[Any], NDArray[np.int64]]:  # fmt: skip
     """Make a set in the style of WEKA's RDG1: boolean features and a random decision list.
 
     Each rule is a conjunction of 1 … `max_literals` literals over the relevant features; rules take the classes in

@@ -8,7 +8,7 @@ import hashlib
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from importlib import resources
 from pathlib import Path
 from typing import Any, Literal, overload
@@ -24,10 +24,18 @@ from fewer.problem import BoolArray, InputError, Problem, Task
 
 Way = Literal["bundled", "scikit-learn", "generated", "view", "outside"]
 
+
+def _wdbc() -> Table:
+    from sklearn.datasets import load_breast_cancer
+
+    source = load_breast_cancer()
+    columns = [str(name).replace(" ", "_") for name in source.feature_names]
+    return pl.DataFrame(source.data, schema=columns), 1 - source.target.astype(np.int64)
+
+
 GENERATORS: dict[str, Callable[[], Table]] = {
-    "monk1": lambda: make.make_monk(1),
-    "monk2": lambda: make.make_monk(2),
-    "monk3": lambda: make.make_monk(3),
+    "wdbc": _wdbc,
+    **{f"monk{number}": partial(make.make_monk, number) for number in (1, 2, 3)},
     "corral": make.make_corral,
     "mofn_3_7_10": make.make_m_of_n,
     "nel_three_features": make.make_nel_three_features,
@@ -110,7 +118,7 @@ class Info:
     @property
     def bundled(self) -> bool:
         """Whether it needs neither a network nor a folder."""
-        return manifest()[VIEWS[self.name].of].bundled if self.way == "view" else self.way != "outside"
+        return manifest()[VIEWS[self.name][0]].bundled if self.way == "view" else self.way != "outside"
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,26 +248,20 @@ def manifest() -> dict[str, Info]:
     text = resources.files("fewer.datasets").joinpath("manifest.csv").read_text(encoding="utf-8")
     lines: dict[str, Info] = {}
     for row in csv.DictReader(text.splitlines()):
-        fields: dict[str, Any] = dict(row)
-        fields["rows"], fields["columns"] = int(row["rows"]), int(row["columns"])
-        fields["nominal"] = tuple(filter(None, row["nominal"].split(";")))
-        fields["boolean"] = tuple(filter(None, row["boolean"].split(";")))
+        fields: dict[str, Any] = {**row, "rows": int(row["rows"]), "columns": int(row["columns"])}
+        fields |= {kind: tuple(filter(None, row[kind].split(";"))) for kind in ("nominal", "boolean")}
         lines[row["name"]] = Info(**fields)
     return lines
 
 
 def _table(line: Info) -> Table:
-    if line.way == "generated":
-        return GENERATORS[line.name]()
     if line.way == "view":
-        view = VIEWS[line.name]
-        parent = load(view.of)
-        return view.make(parent.X, parent.y)
-    if line.way == "scikit-learn":
-        return _wdbc()
+        of, make_view = VIEWS[line.name]
+        parent = load(of)
+        return make_view(parent.X, parent.y)
     if line.way == "bundled":
         return _split(_bundled_file(line))
-    return _from_outside(line)
+    return GENERATORS[line.name]() if line.way in ("generated", "scikit-learn") else _from_outside(line)
 
 
 def _bundled_file(line: Info) -> pl.DataFrame:
@@ -291,18 +293,9 @@ def _from_outside(line: Info) -> Table:
 def _stranger(name: str, X: pl.DataFrame, y: NDArray[Any], source: str) -> Dataset:
     """Describe a set that is not on the shelf by what it holds."""
     problem = to_problem(X, y)
-    line = Info(
-        name=name,
-        rows=X.height,
-        columns=X.width,
-        kinds=count_kinds(problem),
-        task=problem.task,
-        counts=_counts(y) if problem.task == "classification" else "",
-        way="outside",
-        source=source,
-        licence="not known",
-    )
-    return Dataset(X, y, line)
+    counts = _counts(y) if problem.task == "classification" else ""
+    about = (name, X.height, X.width, count_kinds(problem), problem.task, counts)
+    return Dataset(X, y, Info(*about, way="outside", source=source, licence="not known"))
 
 
 def count_kinds(problem: Problem) -> str:
@@ -332,21 +325,12 @@ def _number(name: str) -> int:
     return int(number)
 
 
-def _wdbc() -> Table:
-    from sklearn.datasets import load_breast_cancer
-
-    source = load_breast_cancer()
-    columns = [str(name).replace(" ", "_") for name in source.feature_names]
-    return pl.DataFrame(source.data, schema=columns), 1 - source.target.astype(np.int64)
-
-
 def _holdout(line: Info) -> BoolArray | None:
     if not line.test_rows:
         return None
     start, stop = map(int, line.test_rows.split(":"))
-    mask = np.zeros(line.rows, dtype=bool)
-    mask[start:stop] = True
-    return mask
+    rows = np.arange(line.rows)
+    return (rows >= start) & (rows < stop)
 
 
 def _counts(y: NDArray[Any]) -> str:
