@@ -11,10 +11,10 @@ import polars as pl
 import pytest
 
 from fewer.errors import InputError
+from fewer.report import run_report
 from fewer.serve._work import (
     MOST_BYTES,
     Workers,
-    draw_page,
     in_plain_text,
     inspect,
     reduced,
@@ -117,7 +117,7 @@ def test_a_page_of_a_damaged_answer(tmp_path, content):
     if content is not None:
         (tmp_path / "result.json").write_text(content)
     with pytest.raises(InputError):
-        draw_page(str(tmp_path))
+        run_report(str(tmp_path))
 
 
 def test_choices_become_options_of_the_reader():

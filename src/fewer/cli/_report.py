@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fewer.cli import _options as given
-from fewer.cli._outputs import Printout, check_page, check_save, say, write_in_chunks
+from fewer.cli._outputs import Printout, check_page, check_save, write_in_chunks
 from fewer.errors import InputError
 from fewer.files import write_atomically
 from fewer.run.request import names_of
 
 if TYPE_CHECKING:
-    from fewer.contracts.trace import Trace
     from fewer.io import Contract, TableOptions
     from fewer.problem import Problem
 
@@ -28,21 +27,13 @@ def report(
     out: Annotated[Path | None, typer.Option(help="The page to write; RUN/report.html by default.")] = None,
 ) -> None:
     """Write the HTML report of a run saved with --out."""
-    result = result_of(run)
-    from fewer.report import write_comparison_report, write_selection_report
-
     page = out or run / "report.html"
-    check_page(page, result, "--out")
+    check_page(page, result_of(run), "--out")
+    from fewer.report import run_report
+
+    write_atomically(page, run_report(run).encode("utf-8", "replace"))
     answer = Printout()
-    if (run / "cells.jsonl").exists():
-        from fewer.evaluate import Comparison
-
-        answer.show(str(write_comparison_report(page, _read(result, Comparison))))
-    else:
-        from fewer.run.selection import Selection
-
-        selection = _read(result, Selection)
-        answer.show(str(write_selection_report(page, selection, _trace(run / "trace.npz"))))
+    answer.show(str(page))
     answer.leave()
 
 
@@ -52,25 +43,6 @@ def result_of(run: Path) -> Path:
     if not result.exists():
         raise InputError(f"There is no finished run in {run}; run fewer select with --out {run} first.")
     return result
-
-
-def _read(path: Path, kind: Any) -> Any:
-    try:
-        return kind.from_json(path.read_text(encoding="utf-8"))
-    except InputError as error:
-        raise InputError(f"{path} is damaged or was not written by fewer. {error}") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{path} is damaged: it is not UTF-8 text.") from None
-
-
-def _trace(path: Path) -> Trace | None:
-    from fewer.contracts.trace import Trace
-
-    try:
-        return Trace.load(path) if path.exists() else None
-    except InputError as error:
-        say(f"fewer: {error} The report omits it.")
-        return None
 
 
 def transform(
@@ -172,7 +144,10 @@ def alternatives(
     from fewer.run.api import alternatives_of, criterion_of
     from fewer.run.selection import Selection
 
-    selection = _read(result, Selection)
+    try:
+        selection = Selection.from_json(result.read_text(encoding="utf-8"))
+    except ValueError as error:  # not a selection, or no text
+        raise InputError(f"{result} is damaged or was not written by fewer. {error}") from None
     problem = table_of(selection.code)
     how: dict[str, Any] = {name: vars(asked)[name] for name in ("tolerance", "max_features", "costs")}
     how |= {} if asked.max_subsets is None else {"max_subsets": asked.max_subsets}

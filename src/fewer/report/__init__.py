@@ -7,9 +7,9 @@ from fewer.report._comparison import (
     write_comparison_report,
 )
 from fewer.report._parcel import parcel_report, write_parcel_report
-from fewer.report._selection import selection_report, slider_stops, worries, write_selection_report
+from fewer.report._selection import run_report, selection_report, slider_stops, worries, write_selection_report
 
 __all__ = [
-    "alternatives_report", "comparison_report", "parcel_report", "selection_report", "slider_stops", "worries",
-    "write_alternatives_report", "write_comparison_report", "write_parcel_report", "write_selection_report",
+    "alternatives_report", "comparison_report", "parcel_report", "run_report", "selection_report", "slider_stops",
+    "worries", "write_alternatives_report", "write_comparison_report", "write_parcel_report", "write_selection_report",
 ]  # fmt: skip

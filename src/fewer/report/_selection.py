@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
@@ -10,13 +11,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fewer.contracts.trace import Trace
+from fewer.errors import FewerWarning, InputError
+from fewer.evaluate import Comparison
 from fewer.evaluate.grading import is_share
+from fewer.files import read_own
 from fewer.plots import AnswersDisplay, DendrogramDisplay, SearchCurveDisplay
 from fewer.plots._sizes import short
 from fewer.plots._style import COLORS, new_figure, style
 from fewer.report import _pictures as draw
-from fewer.report._comparison import good_rows, packed_pictures
+from fewer.report._comparison import comparison_report, good_rows, packed_pictures
 from fewer.report._page import NEEDS_MATPLOTLIB, as_svg, cut, in_script, judge_as_text, render, write_page
+from fewer.run.folder import CELLS, RESULT, TRACE
 from fewer.run.selection import Selection
 from fewer.text import in_folds, listed, metric_text, score_text, signed
 
@@ -471,6 +476,54 @@ def selection_report(selection: Selection, trace: Trace | None = None) -> str:
         pictures=_searching(selection, trace),
         data=in_script({"stops": stops, "chosen": len(selection.features), "n_features": selection.n_features}),
     )
+
+
+def run_report(run: Path | str) -> str:
+    """Return the page of a selection or comparison that is kept in a folder.
+
+    Parameters
+    ----------
+    run : path
+        The folder of `--out`.
+
+    Returns
+    -------
+    str
+        HTML.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import fewer
+    >>> from sklearn.datasets import load_iris
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> selection = fewer.select(*load_iris(return_X_y=True, as_frame=True), "fisher", cv=0, random_state=0)
+    >>> (folder / "result.json").write_text(selection.to_json()) > 0
+    True
+    >>> "petal length" in run_report(folder)
+    True
+    """
+    result, trace = Path(run) / RESULT, Path(run) / TRACE
+    try:
+        text = read_own(result).decode("utf-8")
+    except UnicodeDecodeError:
+        raise InputError(f"{result} is damaged: it is not UTF-8 text.") from None
+    except OSError:
+        raise InputError(f"There is no finished run in {run}; run fewer select with --out {run} first.") from None
+    try:
+        if (Path(run) / CELLS).exists():
+            return comparison_report(Comparison.from_json(text))
+        return selection_report(Selection.from_json(text), _read_trace(trace))
+    except (InputError, TypeError, AttributeError, KeyError, ValueError) as error:
+        raise InputError(f"{result} is damaged or was not written by fewer. {error}") from None
+
+
+def _read_trace(path: Path) -> Trace | None:
+    try:
+        return Trace.load(path) if path.exists() and not path.is_symlink() else None
+    except InputError as error:
+        warnings.warn(FewerWarning(f"{error} The report omits it."), stacklevel=2)
+        return None
 
 
 PREFERRED = {

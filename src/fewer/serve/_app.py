@@ -25,6 +25,7 @@ from fewer.errors import InputError
 from fewer.evaluate import Comparison
 from fewer.files import write_atomically
 from fewer.logs import LOGGER
+from fewer.report import run_report, slider_stops, worries
 from fewer.report._page import environment_of
 from fewer.run.folder import RESULT
 from fewer.run.request import PREFER, RARE
@@ -204,7 +205,7 @@ class _Bench:
             raise InputError("No results yet.") from None
         known = self._pages.get(place.name)
         if known is None or known[0] != stamp:
-            known = (stamp, await self.workers.call(_work.draw_page, str(place)))
+            known = (stamp, await self.workers.call(run_report, str(place)))
             if len(self._pages) > 8:
                 self._pages.clear()
             self._pages[place.name] = known
@@ -383,8 +384,6 @@ def features_of(result: dict[str, Any], prefer: str | None, size: str | None) ->
 
 def _told_of(place: Path | None) -> dict[str, Any]:
     """Return what the page of a run shows of its answer: what came out of it, warnings, the answers at other sizes."""
-    from fewer.report import slider_stops, worries
-
     result = {} if place is None else read_json(place)
     answer: dict[str, Any] = {"features": result.get("features") or [], "prefer": result.get("prefer") or ""}
     answer |= {"answers": (result.get("curve") or {}).get("answers") or {}, "stops": []}

@@ -249,42 +249,6 @@ def without_formulas(frame: Any) -> Any:
     return safe.rename({name: "'" + name for name in frame.columns if re.match(FORMULA, name)})
 
 
-def draw_page(run: str) -> str:
-    """Return the page of a run that is finished or was stopped.
-
-    Parameters
-    ----------
-    run : str
-        Its folder.
-
-    Returns
-    -------
-    str
-    """
-    from fewer.contracts.trace import Trace
-    from fewer.evaluate import Comparison
-    from fewer.files import read_own
-    from fewer.report import comparison_report, selection_report
-    from fewer.run.folder import CELLS, RESULT, TRACE
-    from fewer.run.selection import Selection
-
-    folder = Path(run)
-    try:
-        text = read_own(folder / RESULT).decode("utf-8")
-    except (OSError, UnicodeDecodeError):
-        raise InputError("The answer of this run cannot be read; start the run again.") from None
-    if (folder / CELLS).exists():
-        return comparison_report(Comparison.from_json(text))
-    try:
-        trace = Trace.load(folder / TRACE) if (folder / TRACE).exists() and not (folder / TRACE).is_symlink() else None
-    except InputError:
-        trace = None
-    try:
-        return selection_report(Selection.from_json(text), trace)
-    except (TypeError, AttributeError, KeyError, ValueError) as error:
-        raise InputError(f"The answer of this run is damaged ({type(error).__name__}); start it again.") from None
-
-
 def schema_name(text: str, table: str) -> str:
     """Name the file of a schema after its table and its content, so that it never changes under a run."""
     return f"{safe_name(table)[:60]}.{hashlib.sha256(text.encode()).hexdigest()[:8]}.schema.json"
