@@ -120,20 +120,13 @@ def _compare(problem: Problem, contest: Contest, folder: Path) -> Comparison:
         raise_if_asked()
         progress.say(f"{done} of {total} selections done, {text}")
 
+    names = split_outside_brackets(contest.methods), split_outside_brackets(contest.estimators)
+    size, jobs = cast(Any, contest.features), given.jobs_on(contest.cluster, contest.jobs)
     with StatusLine("comparing") as progress:
         return compare_problem(
-            problem,
-            split_outside_brackets(contest.methods),
-            split_outside_brackets(contest.estimators),
-            n_features_to_select=cast(Any, contest.features),
-            scoring=contest.scoring,
-            cv=contest.folds,
-            n_repeats=contest.repeats,
-            n_jobs=given.jobs_on(contest.cluster, contest.jobs),
-            seed=contest.seed,
-            on_progress=on_progress,
-            resume_dir=folder,
-        )
+            problem, *names, n_features_to_select=size, scoring=contest.scoring, cv=contest.folds,
+            n_repeats=contest.repeats, n_jobs=jobs, seed=contest.seed, on_progress=on_progress, resume_dir=folder,
+        )  # fmt: skip
 
 
 def _show(comparison: Comparison, outputs: given.Kept) -> None:

@@ -139,13 +139,8 @@ def _run_chunks(file: Path, chunks: Stream, request: Request, outputs: Outputs) 
             how = "use --out to resume a run" if outputs.out is None else f"saved in {outputs.out}; go on with --resume"
             say(f"fewer: stopped; {how}.")
             raise typer.Exit(exit_code()) from None
-        answer = Printout()
-        answer.show(_text(selection, outputs.as_json), as_json=outputs.as_json)
-        _write_report(answer, outputs.report, selection)
-        if (save := outputs.save) is not None:
-            columns = [*selection.names, chunks.target]
-            answer.attempt(save, lambda: say(write_in_chunks(save, file, columns)))
-        answer.leave()
+        save, columns = outputs.save, [*selection.names, chunks.target]
+        _give(selection, outputs, None if save is None else lambda _: write_in_chunks(save, file, columns))
 
 
 def _show_stopped(selection: Selection | None, as_json: bool) -> tuple[Printout, Selection]:
@@ -158,12 +153,20 @@ def _show_stopped(selection: Selection | None, as_json: bool) -> tuple[Printout,
     return answer, selection
 
 
-def _write_report(answer: Printout, report: Path | None, selection: Selection) -> None:
-    """Write the page of a selection, if one is asked for."""
-    if report is not None:
+def _give(
+    selection: Selection, outputs: Outputs, save: Callable[[list[str]], str] | None, folder: RunFolder | None = None
+) -> None:
+    """Show a selection, and write its page and the reduced table where they are asked for."""
+    answer = Printout()
+    answer.show(_text(selection, outputs.as_json), as_json=outputs.as_json)
+    answer.take(folder)
+    if (report := outputs.report) is not None:
         from fewer.report import write_selection_report
 
         answer.attempt(report, lambda: say(f"Report: {write_selection_report(report, selection, selection.trace)}"))
+    if save is not None:
+        answer.attempt("the table", lambda: say(f"Table: {save(selection.features)}"))
+    answer.leave()
 
 
 def _parcel(
@@ -231,14 +234,11 @@ def _parcel_result(
     """Return what a Parcel found with the fields of every selection."""
     return {
         **found,
+        **dict.fromkeys(("score_heldout", "score_heldout_all_features", "search", "control")),
         "support": [name in found["features"] for name in problem.names],
         "score_search": found["area"],
-        "score_heldout": None,
-        "score_heldout_all_features": None,
         "score_name": "area of the hull",
         "criterion": ", ".join(learners or ["DiscreteNaiveBayes()"]),
-        "search": None,
-        "control": None,
         "n_evaluations": found["n_evaluated"],
         "seconds": round(seconds, 3),
         "seed": seed,
@@ -328,13 +328,7 @@ def _run(
         answer, stopped = _show_stopped(stop.selection, outputs.as_json)
         answer.take(folder)
         answer.leave_stopped(outputs.out, f"{name}.fewer", partial(keep, stopped))
-    answer = Printout()
-    answer.show(_text(selection, outputs.as_json), as_json=outputs.as_json)
-    answer.take(folder)
-    _write_report(answer, outputs.report, selection)
-    if save is not None:
-        answer.attempt("the table", lambda: say(f"Table: {save(selection.features)}"))
-    answer.leave()
+    _give(selection, outputs, save, folder)
 
 
 def refuse_folds(problem: Problem, folds: int) -> None:
