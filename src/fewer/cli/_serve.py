@@ -10,14 +10,13 @@ import typer
 from fewer.cli._outputs import say
 from fewer.errors import InputError
 
+FOLDER = "Folder for tables and runs; default: FILE's, or the current one."
 TOKEN = "Access token in the URL; random if omitted."
 
 
 def serve(
     file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="A table to begin with.")] = None,
-    folder: Annotated[
-        Path | None, typer.Option(help="Folder for tables and runs; default: FILE's, or this one.")
-    ] = None,
+    folder: Annotated[Path | None, typer.Option(help=FOLDER)] = None,
     host: Annotated[str, typer.Option(help="Address to listen on; --token if not this machine.")] = "127.0.0.1",
     port: Annotated[int | None, typer.Option(min=0, max=65535, help="8765, or the next that is free.")] = None,
     token: Annotated[str | None, typer.Option(envvar="FEWER_TOKEN", help=TOKEN)] = None,

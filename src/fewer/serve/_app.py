@@ -191,9 +191,8 @@ class _Bench:
         return HTMLResponse(_render("run.html", run=state, prefer=PREFER, **told))
 
     async def page(self, request: Request) -> Response:
-        place = self.folder.run(request.query_params.get("id"))
-        headers = {"content-security-policy": PAGE_POLICY}
-        return HTMLResponse(await self._page(place), headers=headers)
+        page = await self._page(self.folder.run(request.query_params.get("id")))
+        return HTMLResponse(page, headers={"content-security-policy": PAGE_POLICY})
 
     async def _page(self, place: Path) -> str:
         own = place / PAGE
@@ -224,8 +223,7 @@ class _Bench:
         if what == "code":
             return _file(str(result.get("code") or _code(result)), f"{stem}.py", "text/x-python; charset=utf-8")
         if what == "answer":
-            text = json.dumps(result, ensure_ascii=False, indent=1)
-            return _file(text, f"{stem}.json", "application/json")
+            return _file(json.dumps(result, ensure_ascii=False, indent=1), f"{stem}.json", "application/json")
         if what not in ("table", "spreadsheet", "parquet", "pipeline"):
             raise InputError("Available downloads: table, spreadsheet, parquet, page, code, pipeline and answer.")
         features = features_of(result, asked.get("prefer"), asked.get("size"))
@@ -234,9 +232,8 @@ class _Bench:
             return _file(text, f"{stem}-pipeline.json", "application/json")
         path, target, choices = self._source(place.name)
         content = await self.workers.call(_work.reduced, str(path), features, target, what, choices)
-        if what == "parquet":
-            return _file(content, f"{stem}.parquet", "application/octet-stream")
-        return _file(content, f"{stem}.csv", "text/csv; charset=utf-8")
+        kind = ("parquet", "application/octet-stream") if what == "parquet" else ("csv", "text/csv; charset=utf-8")
+        return _file(content, f"{stem}.{kind[0]}", kind[1])
 
     def _source(self, run: str) -> tuple[Path, str | None, dict[str, Any]]:
         """Return the table of a run, its target and how it is read."""
@@ -371,8 +368,8 @@ def features_of(result: dict[str, Any], prefer: str | None, size: str | None) ->
         found = curve.get("answers", {}).get(prefer)
     elif size:
         told = result.get("evidence") or {}
-        places = next((answer["places"] for answer in told.get("answers", ()) if str(answer["size"]) == size), None)
-        found = None if places is None else [told["features"][place] for place in places]
+        places = {str(answer["size"]): answer["places"] for answer in told.get("answers", ())}
+        found = [told["features"][place] for place in places[size]] if size in places else None
     else:
         found = result.get("features")
     if found is None:
@@ -387,8 +384,8 @@ def _told_of(place: Path | None) -> dict[str, Any]:
     result = {} if place is None else read_json(place)
     answer: dict[str, Any] = {"features": result.get("features") or [], "prefer": result.get("prefer") or ""}
     answer |= {"answers": (result.get("curve") or {}).get("answers") or {}, "stops": []}
-    told: dict[str, Any] = {"answer": answer, "verdict": "", "scores": ""}
-    told |= {"suspicions": [], "suspects": [], "warnings": []}
+    told: dict[str, Any] = {"answer": answer, **dict.fromkeys(("verdict", "scores"), "")}
+    told |= {name: [] for name in ("suspicions", "suspects", "warnings")}
     if not result:
         return told
     is_detector = "operating_point" in result

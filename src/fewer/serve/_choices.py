@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal, get_args
 
@@ -48,6 +48,9 @@ KINDS = {
 READINGS = {"numeric": "numeric", "nominal": "nominal", "exclude": "left out"}
 """Options of the command line for what columns are read as."""
 TASKS = {"classification": "categories", "regression": "number"}
+ALLOWED: dict[str, Any] = {"goal": get_args(Goal), "task": TASKS, "prefer": PREFER, "rare": RARE, "scoring": METRICS,
+                           "estimator": COMPONENTS["estimator"]}  # fmt: skip
+"""What may be chosen, by the name of the field."""
 TEXTS = ("groups", "weights", "time", "positive", "schema", "encoding", "sheet")
 SCHEMA = rf"{re.escape(OURS)}/[^/\\\0]*\.schema\.json"
 OFFERED = {option.word: (name, option) for name, option in OPTIONS.items() if option.label}
@@ -161,21 +164,11 @@ class Choices:
         if not given.get("target"):
             raise FieldError("Choose the column to predict.", "target")
         _texts(given, ("table", "target", *TEXTS))
-        allowed: dict[str, Any] = {
-            "goal": get_args(Goal),
-            "task": TASKS,
-            "prefer": PREFER,
-            "rare": RARE,
-            "scoring": METRICS,
-        }
-        for name, among in (allowed | {"estimator": COMPONENTS["estimator"], "method": catalogue()}).items():
+        for name, among in (ALLOWED | {"method": catalogue()}).items():
             _one_of(given, name, among)
         given["methods"] = _methods(given.get("methods", ("auto",)))
         given |= _numbers(given)
-        if "kinds" in given:
-            given["kinds"] = _kinds(given["kinds"])
-        if "missing" in given:
-            given["missing"] = _missing(given["missing"])
+        given |= {name: check(given[name]) for name, check in CHECKS.items() if name in given}
         if not re.fullmatch(SCHEMA, given.get("schema", f"{OURS}/.schema.json")):
             raise InputError("The schema of this run is not one of the workbench's.")
         given["skip"] = bool(given.get("skip", False))
@@ -255,9 +248,7 @@ class Choices:
         -------
         list of str
         """
-        own: dict[str, Any] = {
-            word: value for word, value in self.asked.items() if self.goal in OFFERED[word][1].goals.split()
-        }
+        own = {word: value for word, value in self.asked.items() if self.goal in OFFERED[word][1].goals.split()}
         if own.get("method", "auto") != "auto":
             own.pop("prefer", None)  # hidden on the page
         if self.goal == "detect":
@@ -266,11 +257,8 @@ class Choices:
             own["methods"] = ",".join(self.methods)
         names = ("groups", "weights", "time", "task", "encoding", "sheet", "schema")
         common = {name: vars(self)[name] for name in names} | (self.readings or {} if self.schema is None else {})
-        arguments = [
-            "compare" if self.goal == "compare" else "select",
-            f"./{self.table}" if self.table.startswith("-") else self.table,
-            *_option("target", self.target),
-        ]
+        table = f"./{self.table}" if self.table.startswith("-") else self.table
+        arguments = ["compare" if self.goal == "compare" else "select", table, *_option("target", self.target)]
         for name, value in (own | common).items():
             if value is not None:
                 arguments += _option(name.replace("_", "-"), value)
@@ -351,3 +339,6 @@ def _missing(found: Any) -> tuple[str, ...]:
     if not isinstance(found, list | tuple) or not all(isinstance(cell, str) for cell in found):
         raise InputError("Cells that mean missing must be a list of texts.")
     return tuple(dict.fromkeys(found))
+
+
+CHECKS: dict[str, Callable[[Any], Any]] = {"kinds": _kinds, "missing": _missing}

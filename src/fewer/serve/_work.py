@@ -66,16 +66,13 @@ class Workers:
         except TimeoutError:
             if self._pool is pool:
                 self.close()
-            raise InputError(
-                f"This took longer than {MOST_SECONDS:.0f} seconds and was stopped; try the command line, or "
-                "a smaller table."
-            ) from None
+            late = f"This took longer than {MOST_SECONDS:.0f} seconds and was stopped"
+            raise InputError(f"{late}; try the command line, or a smaller table.") from None
         except BrokenProcessPool:
             if self._pool is pool:
                 self._pool = None
-            raise InputError(
-                "The worker process ended unexpectedly, possibly out of memory. Try again, or use a smaller table."
-            ) from None
+            died = "The worker process ended unexpectedly, possibly out of memory."
+            raise InputError(f"{died} Try again, or use a smaller table.") from None
 
     def close(self) -> None:
         """End the processes."""
@@ -180,25 +177,21 @@ def table_options(choices: dict[str, Any]) -> dict[str, Any]:
     from fewer.io._kinds import Reading
 
     kinds = choices.get("kinds") or {}
-    readings: dict[str, Any] = {}
-    for name, kind in kinds.items():
-        if kind.startswith("date "):
-            readings[name] = Reading("date", DateFormat(kind.removeprefix("date ")))
-        elif kind == "left out":
-            readings[name] = Reading("left out", reason="chosen on the page")
+    dates = {name: kind.removeprefix("date ") for name, kind in kinds.items() if kind.startswith("date ")}
+    readings = {name: Reading("date", DateFormat(form)) for name, form in dates.items()}
+    readings |= {name: Reading("left out", reason="chosen on the page") for name in kinds if kinds[name] == "left out"}
     missing = choices.get("missing")
-    return {
-        "numeric": [name for name, kind in kinds.items() if kind == "numeric"],
-        "nominal": [name for name, kind in kinds.items() if kind == "nominal"],
-        "missing": None if missing is None else list(missing),
-        "schema": Schema(readings),
-        "encoding": choices.get("encoding") or None,
-        "sheet": choices.get("sheet") or None,
-        "skip_rows_without_target": bool(choices.get("skip")),
-        "groups": choices.get("groups") or None,
-        "sample_weight": choices.get("weights") or None,
-        "time": choices.get("time") or None,
-    }
+    options = {of: [name for name, kind in kinds.items() if kind == of] for of in ("numeric", "nominal")}
+    return (
+        options
+        | {name: choices.get(name) or None for name in ("encoding", "sheet", "groups", "time")}
+        | {
+            "missing": None if missing is None else list(missing),
+            "schema": Schema(readings),
+            "skip_rows_without_target": bool(choices.get("skip")),
+            "sample_weight": choices.get("weights") or None,
+        }
+    )
 
 
 def reduced(path: str, features: list[str], target: str | None, kind: str, choices: dict[str, Any]) -> bytes:
