@@ -31,10 +31,10 @@ def number(value: float) -> str:
 
     Examples
     --------
-    >>> number(3.14159), number(2.0), number(1234567)
-    ('3.142', '2', '1.235e+06')
+    >>> number(3.14159), number(2.0), number(20000), number(1e-6)
+    ('3.142', '2', '20,000', '1e-06')
     """
-    return f"{value:.4g}"
+    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e9 else f"{value:.4g}"
 
 
 def at(value: float) -> str:

@@ -79,7 +79,7 @@ def _kind(name: str, evidence: Mapping[str, Any]) -> str:
         return ""
     missing = f", {told['missing']:,} missing" if told.get("missing") else ""
     if "low" in told:
-        return f"{told['low']:.4g} to {told['high']:.4g}{missing}"
+        return f"{draw.number(told['low'])} to {draw.number(told['high'])}{missing}"
     levels = told.get("levels", [])
     shown = ", ".join(cut(level, 14) for level in levels[:4])
     return f"{shown}{', …' if len(levels) > 4 else ''}{missing}"
