@@ -26,8 +26,8 @@ from fewer.files import (
     unsealed,
     write_atomically,
 )
+from fewer.report import run_report
 from fewer.serve._jobs import read_json
-from fewer.serve._work import draw_page
 from warm import Started
 
 FILLED = """
@@ -230,7 +230,7 @@ def test_links_are_not_followed(tmp_path, name):
     assert secret.read_text(encoding="utf-8") == '{"secret": 1}'
     assert read_json(folder / name) == {}  # what the workbench shows of it
     with pytest.raises(InputError, match="cannot be read"):
-        draw_page(str(folder))
+        run_report(str(folder))
     with pytest.raises(OSError):
         FolderLock(folder) if name == ".fewer-lock" else read_own(folder / name)
 

@@ -60,7 +60,7 @@ def compare(
     contest: Contest,
     rows: given.Rows,
     columns: given.FeatureColumns,
-    outputs: given.Kept,
+    outputs: given.RunOutputs,
 ) -> None:
     """Compare methods with each other and with all features.
 
@@ -129,7 +129,7 @@ def _compare(problem: Problem, contest: Contest, folder: Path) -> Comparison:
         )  # fmt: skip
 
 
-def _show(comparison: Comparison, outputs: given.Kept) -> None:
+def _show(comparison: Comparison, outputs: given.RunOutputs) -> None:
     """Print the comparison and write it where it was asked for."""
     answer = Printout()
     text = comparison.to_json() if outputs.as_json else printable(comparison, keep="\n")

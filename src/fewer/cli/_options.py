@@ -266,7 +266,7 @@ SeedOption = Annotated[int, option("seed")]
 
 
 @dataclass(frozen=True)
-class Kept:
+class RunOutputs:
     """Where an answer goes."""
 
     out: Annotated[Path | None, typer.Option(help="Save the run in this folder.")] = None
@@ -288,7 +288,7 @@ class Kept:
 
 
 @dataclass(frozen=True)
-class Outputs(Kept):
+class Outputs(RunOutputs):
     """Where an answer goes, and the reduced table."""
 
     save: SaveOption = None
