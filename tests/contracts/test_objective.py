@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from fewer.contracts import Objective, Scorer, SearchSpace, gray_states, round_scores
-from fewer.contracts.trace import Trace
+from fewer.contracts.trace import Step, Trace
 from fewer.errors import InputError
 from scorers import Additive, Table
 
@@ -49,6 +49,17 @@ def test_a_state_met_before_is_counted_but_not_computed_again():
     assert objective.n_evaluations == 4
 
 
+def test_the_oldest_of_many_states_is_forgotten(monkeypatch):
+    monkeypatch.setattr("fewer.contracts._scorer.MOST_KNOWN", 2)
+    scorer = Counting([1.0, 2.0, 4.0])
+    objective = Objective(scorer, SearchSpace.of(3))
+    objective.score(np.eye(3, dtype=bool))
+    assert objective.score(np.eye(3, dtype=bool)[1:]).tolist() == [2.0, 4.0]
+    assert scorer.asked == 3
+    assert objective.score(np.eye(3, dtype=bool)[:1]).tolist() == [1.0]
+    assert scorer.asked == 4
+
+
 def test_the_trace_gets_the_best_of_allowed_size():
     trace, space = Trace(), SearchSpace.of(3, sizes=(1, 2))
     objective = Objective(Additive([1.0, 2.0, 4.0]), space)
@@ -77,9 +88,10 @@ def test_what_could_not_be_scored_comes_last_and_is_told_once():
     assert objective.n_undefined == 2
     note = "Subsets skipped because they could not be scored: 2; the first failed with ValueError: no."
     assert trace.notes == [note]
-    objective.refuse_undefined(1.0)
     with pytest.raises(InputError, match="No subset could be scored \\(2 were tried\\)"):
-        objective.refuse_undefined(-np.inf)
+        objective.refuse_undefined()
+    trace.record(Step(np.zeros(3, dtype=bool), 1.0, np.zeros(3, dtype=bool), 1.0))
+    objective.refuse_undefined()
 
 
 def test_a_walk_changes_only_what_was_accepted():

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from fewer.contracts.trace import MAX_STEPS, Cache, Step, Trace, best_first, is_better
+from fewer.contracts.trace import MAX_STEPS, Step, Trace, best_first, is_better
 from fewer.errors import InputError
 from fewer.text import Note
 
@@ -81,13 +81,3 @@ def test_saving_fails_without_harm_to_the_old_file(tmp_path):
 def test_an_empty_trace_has_no_answer():
     with pytest.raises(InputError, match="no result yet"):
         _ = Trace().best
-
-
-def test_cache_forgets_the_least_recently_used():
-    cache = Cache(2)
-    cache.put(b"a", 1.0)
-    cache.put(b"b", 2.0)
-    assert cache.get(b"a") == 1.0
-    cache.put(b"c", 3.0)
-    assert cache.get(b"b") is None
-    assert cache.get(b"a") == 1.0

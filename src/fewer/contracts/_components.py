@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import wraps
+from functools import cache, wraps
 from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakKeyDictionary
 
@@ -51,14 +51,8 @@ _VALID: WeakKeyDictionary[Any, tuple[Any, ...]] = WeakKeyDictionary()
 """What the parameters of a component were when they were found valid: not looked at again until they change."""
 
 
-_NAMES: dict[type, list[str]] = {}
-
-
-def parameter_names(cls: type) -> list[str]:
-    """Return the names of a class's parameters; scikit-learn reads the signature anew whenever it is asked."""
-    if cls not in _NAMES:
-        _NAMES[cls] = BaseEstimator._get_param_names.__func__(cls)
-    return _NAMES[cls]
+parameter_names: Any = cache(BaseEstimator._get_param_names.__func__)
+"""Returns the names of a class's parameters; scikit-learn reads the signature anew whenever it is asked."""
 
 
 ROWS = frozenset({"weights", "groups", "time", "missing", "nominal"})
@@ -390,7 +384,8 @@ class Search(Component):
                     )
                     if on_step is not None:
                         on_step(trace)
-            scorer.refuse_undefined(trace.best_score)
+            if trace.n_undefined:
+                scorer.refuse_undefined()
         return trace
 
 

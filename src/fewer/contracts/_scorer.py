@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
+from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
@@ -16,7 +17,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from fewer.contracts.trace import Cache, Trace, best_first
+from fewer.contracts.trace import Trace, best_first
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem
 from fewer.text import NoteKind
 
@@ -869,6 +870,10 @@ def best_of(one: Sweep, other: Sweep, top: int) -> Sweep:
     return Sweep(states[order], scores[order], n_evaluated, n_undefined)
 
 
+MOST_KNOWN = 100_000
+"""Scores that an objective remembers."""
+
+
 class Objective:
     """Scores the states of a space.
 
@@ -886,10 +891,8 @@ class Objective:
 
     Attributes
     ----------
-    n_evaluations : int
-        How many scores were asked for.
-    n_undefined : int
-        How many subsets could not be scored.
+    trace : Trace
+        Where scores are counted and offered.
 
     Examples
     --------
@@ -904,13 +907,19 @@ class Objective:
     """
 
     def __init__(self, scorer: Scorer, space: SearchSpace, problem: Problem | None = None) -> None:
-        self.scorer = scorer
-        self._problem = problem
-        self.space = space
-        self.n_evaluations = 0
-        self.n_undefined = 0
-        self._trace: Trace | None = None
-        self._cache = Cache()
+        self.scorer, self.space, self._problem = scorer, space, problem
+        self.trace = Trace(keep=0)  # which counts and keeps nothing, until another one is followed
+        self._known: OrderedDict[bytes, float] = OrderedDict()
+
+    @property
+    def n_evaluations(self) -> int:
+        """How many scores were asked for."""
+        return self.trace.n_evaluations
+
+    @property
+    def n_undefined(self) -> int:
+        """How many subsets could not be scored."""
+        return self.trace.n_undefined
 
     @property
     def problem(self) -> Problem:
@@ -927,8 +936,7 @@ class Objective:
         text : str
             A sentence.
         """
-        if self._trace is not None:
-            self._trace.note(text)
+        self.trace.note(text)
 
     def follow(self, trace: Trace) -> None:
         """Report to a trace from now on.
@@ -938,21 +946,13 @@ class Objective:
         trace : Trace
             Where scores are counted and offered.
         """
-        self._trace = trace
-        self.n_evaluations = trace.n_evaluations
-        self.n_undefined = trace.n_undefined
+        self.trace = trace
         for text in self.scorer.notes:
             trace.note(text)
 
-    def refuse_undefined(self, best_score: float) -> None:
-        """Refuse an answer that is none: not one subset of an allowed size could be scored.
-
-        Parameters
-        ----------
-        best_score : float
-            The best score of the run; minus infinity if there is none.
-        """
-        if self.n_undefined and not best_score > -np.inf:
+    def refuse_undefined(self) -> None:
+        """Refuse an answer that is none: not one subset of an allowed size could be scored."""
+        if not self.trace.best_score > -np.inf:
             raise InputError(
                 f"No subset could be scored ({self.n_undefined} were tried){self._why()}. "
                 "Score one subset by hand with the same estimator, metric and splits to see what fails."
@@ -972,17 +972,21 @@ class Objective:
             A score for each, higher is better; minus infinity where there is none.
         """
         keys = [_key(state) for state in states]
-        known = {key: score for key in keys if (score := self._cache.get(key)) is not None}
+        known = {key: self._known[key] for key in keys if key in self._known}
         new = {key: i for i, key in enumerate(keys) if key not in known}
         if new:
             fresh = states[list(new.values())]
             raw = self.space.objective(self.scorer.score(self.space.expand(fresh)), fresh)
-            for key, score in zip(new, self._defined(raw), strict=True):
-                known[key] = float(score)
-                self._cache.put(key, float(score))
+            found = dict(zip(new, self._defined(raw).tolist(), strict=True))
+            known |= found
+            self._known |= found
+            while len(self._known) > MOST_KNOWN:
+                self._known.popitem(last=False)
         scores = np.array([known[key] for key in keys])
-        self._count(len(scores))
-        self._offer(states, scores)
+        self.trace.n_evaluations += len(scores)
+        allowed = self.space.allows(states)
+        if allowed.any():
+            self.trace.offer(self.space.expand(states[allowed]), scores[allowed])
         return scores
 
     def flips(
@@ -1016,12 +1020,8 @@ class Objective:
             change = (values != 0).astype(np.int64) - (state[units] != 0)
             scores = scores - (space.price(state[None]) + change * space.prices[units])
         scores = self._defined(round_scores(scores))
-        self._count(len(scores))
-        if self._trace is not None:
-            best = np.argsort(-scores, kind="stable")[: self._trace.keep]
-            states = np.repeat(state[None, :], len(best), axis=0)
-            states[np.arange(len(best)), units[best]] = values[best]
-            self._offer(states, scores[best])
+        self.trace.n_evaluations += len(scores)
+        self._offer_changed(state, units, values, scores)
         return scores
 
     def best_flip(self, state: NDArray[Any], units: IntArray) -> tuple[int, float]:
@@ -1053,9 +1053,8 @@ class Objective:
             return choice, float(scores[choice])
         places, raw = found
         scores = self._defined(round_scores(raw))
-        self._count(len(units))
-        if self._trace is not None:
-            self._offer_switched(state, units[places], scores)
+        self.trace.n_evaluations += len(units)
+        self._offer_changed(state, units[places], ~state[units[places]], scores)
         choice = int(np.argmax(scores))
         return int(places[choice]), float(scores[choice])
 
@@ -1082,7 +1081,7 @@ class Objective:
         """
         asked = () if importance == "auto" else (importance,)
         importances, score = self.scorer.examine(self.space.expand(state[None, :])[0], part, *asked)
-        self._count(1)
+        self.trace.n_evaluations += 1
         if self.space.has_prices:
             score -= float(self.space.price(state[None])[0])
         return np.array([importances[unit].sum() for unit in self.space.units]), score
@@ -1095,8 +1094,7 @@ class Objective:
         n : int
             How many.
         """
-        if self._trace is not None:
-            self._trace.keep = max(self._trace.keep, n)
+        self.trace.keep = max(self.trace.keep, n)
 
     def walk(self, state: NDArray[Any]) -> ObjectiveWalk:
         """Stand on a state and try changes.
@@ -1132,10 +1130,10 @@ class Objective:
             The best states of the range.
         """
         found = self.scorer.sweep(self.space, start, stop, top, floor)
-        self._count(found.n_evaluated)
+        self.trace.n_evaluations += found.n_evaluated
         self._count_undefined(found.n_undefined)
-        if self._trace is not None and len(found.scores):
-            self._trace.offer(self.space.expand(found.states), found.scores)
+        if len(found.scores):
+            self.trace.offer(self.space.expand(found.states), found.scores)
         return found
 
     def _defined(self, scores: FloatArray) -> FloatArray:
@@ -1147,43 +1145,23 @@ class Objective:
         return np.where(undefined, -np.inf, scores)
 
     def _count_undefined(self, n: int) -> None:
-        self.n_undefined += n
-        if n and self._trace is not None:
-            self._trace.n_undefined = self.n_undefined
+        if n:
+            self.trace.n_undefined += n
             text = f"Subsets skipped because they could not be scored: {self.n_undefined}{self._why()}."
-            self._trace.note(text, NoteKind.UNDEFINED)
+            self.trace.note(text, NoteKind.UNDEFINED)
 
     def _why(self) -> str:
         return f"; the first failed with {self.scorer.failure}" if self.scorer.failure else ""
 
-    def _count(self, n: int) -> None:
-        self.n_evaluations += n
-        if self._trace is not None:
-            self._trace.n_evaluations = self.n_evaluations
-
-    def _offer_switched(self, state: NDArray[Any], units: IntArray, scores: FloatArray) -> None:
-        """Offer the trace a mask with each of some units switched, those of an allowed size."""
-        assert self._trace is not None
-        size = int(np.count_nonzero(state))
-        if size + 1 < self.space.min_units or size - 1 > self.space.max_units:
-            return
-        sizes = size + np.where(state[units], -1, 1)
-        allowed = np.flatnonzero((sizes >= self.space.min_units) & (sizes <= self.space.max_units))
-        if not len(allowed):
-            return
-        # Of all that were scored, the best few are offered.
-        best = np.argsort(-scores, kind="stable")[: self._trace.keep]
-        best = best[np.isin(best, allowed)]
-        states = np.repeat(state[None, :], len(best), axis=0)
-        states[np.arange(len(best)), units[best]] ^= True
+    def _offer_changed(self, state: NDArray[Any], units: IntArray, values: NDArray[Any], scores: FloatArray) -> None:
+        """Offer the trace the state with one of some units changed: of all that were scored the best few."""
+        sizes = np.count_nonzero(state) + (values != 0).astype(np.int64) - (state[units] != 0)
+        best = np.argsort(-scores, kind="stable")[: self.trace.keep]
+        best = best[(sizes[best] >= self.space.min_units) & (sizes[best] <= self.space.max_units)]
         if len(best):
-            self._trace.offer(self.space.expand(states), scores[best])
-
-    def _offer(self, states: NDArray[Any], scores: FloatArray) -> None:
-        if self._trace is not None:
-            allowed = self.space.allows(states)
-            if allowed.any():
-                self._trace.offer(self.space.expand(states[allowed]), scores[allowed])
+            states = np.repeat(state[None, :], len(best), axis=0)
+            states[np.arange(len(best)), units[best]] = values[best]
+            self.trace.offer(self.space.expand(states), scores[best])
 
 
 class ObjectiveWalk(Walk):
@@ -1232,16 +1210,18 @@ class ObjectiveWalk(Walk):
         objective, old = self._objective, self.state[unit]
         self.state[unit] = value
         key = _key(self.state)
-        known = objective._cache.get(key)
+        known = objective._known.get(key)
         self._computed = known is None
         if known is None:
             score = np.array([self._walk.propose(unit, value)])
             if objective.space.has_prices:
                 score -= objective.space.price(self.state[None])
             known = float(objective._defined(round_scores(score))[0])
-            objective._cache.put(key, known)
+            objective._known[key] = known
+            if len(objective._known) > MOST_KNOWN:
+                objective._known.popitem(last=False)
         self.state[unit] = old
-        objective._count(1)
+        objective.trace.n_evaluations += 1
         self._score = known
         return known
 
@@ -1282,7 +1262,7 @@ class ObjectiveWalk(Walk):
             return
         result = self._walk.run_moves(moves, self.state, score, space, most)
         self.n_tried = result.n_tried
-        self._objective._count(result.n_tried)
+        self._objective.trace.n_evaluations += result.n_tried
         units, shifts = moves.units[result.accepted].tolist(), moves.shifts[result.accepted].tolist()
         for unit, shift, found in zip(units, shifts, result.scores.tolist(), strict=True):
             self.state[unit] = moved_on(self.state.item(unit), shift, space.weight_levels)
@@ -1290,9 +1270,10 @@ class ObjectiveWalk(Walk):
             yield found
 
     def _note(self, score: float) -> None:
-        trace = self._objective._trace
-        if trace is not None and (len(trace.top_scores) < trace.keep or score > trace.top_scores[-1]):
-            self._objective._offer(self.state[None].copy(), np.array([score]))
+        trace, space = self._objective.trace, self._objective.space
+        is_good = len(trace.top_scores) < trace.keep or (trace.keep and score > trace.top_scores[-1])
+        if is_good and space.allows(self.state):
+            trace.offer(space.expand(self.state[None].copy()), np.array([score]))
 
 
 def moved_on(value: float, shift: int, levels: int) -> float:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import io
 import json
-from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -55,7 +55,7 @@ def best_first(masks: NDArray[Any], scores: FloatArray) -> IntArray:
     else:
         unused = np.ascontiguousarray(255 - np.round(masks * 255.0)).astype(np.uint8)
     earlier = unused.view(f"S{unused.shape[1]}")[:, 0] if unused.shape[1] else np.zeros(len(unused))
-    return np.lexsort((earlier, size_of(masks), -scores)).astype(np.int64)
+    return np.lexsort((earlier, np.count_nonzero(masks, axis=1), -scores)).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,27 +92,6 @@ class Ending(StrEnum):
     CLOCK = "clock"
     FOLLOWER = "follower"
     INTERRUPTED = "interrupted"
-
-
-class Cache:
-    """A bounded memory of scores, the least recently used forgotten first."""
-
-    def __init__(self, capacity: int = 100_000) -> None:
-        self.capacity = capacity
-        self._scores: OrderedDict[bytes, float] = OrderedDict()
-
-    def get(self, key: bytes) -> float | None:
-        """Look a score up."""
-        score = self._scores.get(key)
-        if score is not None:
-            self._scores.move_to_end(key)
-        return score
-
-    def put(self, key: bytes, score: float) -> None:
-        """Remember a score."""
-        self._scores[key] = score
-        if len(self._scores) > self.capacity:
-            self._scores.popitem(last=False)
 
 
 @dataclass(eq=False)
@@ -166,7 +145,7 @@ class Trace:
     keep: int = 100
     steps: list[Step] = field(default_factory=list)
     top_masks: NDArray[Any] | None = None
-    top_scores: FloatArray = field(default_factory=lambda: np.empty(0))
+    top_scores: FloatArray = field(default_factory=partial(np.empty, 0))
     n_steps: int = 0
     n_evaluations: int = 0
     n_undefined: int = 0
@@ -276,6 +255,8 @@ class Trace:
         scores : array of shape (m,)
             Their scores; those that are not finite are left out.
         """
+        if not self.keep:
+            return
         good = np.isfinite(scores)
         if len(self.top_scores) >= self.keep:
             good &= scores >= self.top_scores[-1]
