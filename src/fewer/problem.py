@@ -461,6 +461,34 @@ class Problem:
         names = ("y", "sample_weight", "groups", "time", "row_numbers")
         return {name: None if (values := vars(self)[name]) is None else values[rows] for name in names}
 
+    def narrowed(self, columns: NDArray[Any]) -> Problem:
+        """Return the problem on some of its columns, as an array.
+
+        Parameters
+        ----------
+        columns : int array
+            Which to keep.
+
+        Returns
+        -------
+        Problem
+            Dense.
+
+        Examples
+        --------
+        >>> problem = Problem.from_arrays([[0.0, 1.0], [2.0, 3.0]], [0, 1])
+        >>> problem.narrowed(np.array([1])).names
+        ('x1',)
+        """
+        numbers = columns.tolist()
+        return replace(
+            self,
+            X=np.ascontiguousarray(self.X[:, columns]),
+            names=tuple(self.names[i] for i in numbers),
+            kinds=tuple(self.kinds[i] for i in numbers),
+            levels={place: self.levels[i] for place, i in enumerate(numbers) if i in self.levels},
+        )
+
     def take(self, rows: NDArray[Any]) -> Problem:
         """Return the same problem on some of its rows (indices or a boolean mask).
 

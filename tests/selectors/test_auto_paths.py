@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from fewer.problem import Problem
-from fewer.selectors.auto._paths import columns_of, completed, order_by, ranks_of
+from fewer.selectors.auto._paths import completed, order_by, ranks_of
 
 
 def test_places_in_an_order_and_what_is_not_in_it_shares_the_end():
@@ -23,7 +23,7 @@ def test_some_columns_of_a_problem_with_their_levels():
     X = np.arange(8.0).reshape(2, 4)
     problem = Problem.from_arrays(X, [0, 1], kinds=["numeric", "nominal", "numeric", "nominal"])
     problem = problem.__class__(**{**problem.__dict__, "levels": {1: ("a", "b"), 3: ("c",)}})
-    part = columns_of(problem, np.array([3, 0]))
+    part = problem.narrowed(np.array([3, 0]))
     assert part.names == ("x3", "x0")
     assert part.kinds == ("nominal", "numeric")
     assert part.levels == {0: ("c",)}

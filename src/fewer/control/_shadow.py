@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -12,7 +11,7 @@ from scipy.stats import binom
 from fewer.contracts import Control, Count, Fraction, IncompatibleError, parameters
 from fewer.contracts.trace import Trace
 from fewer.control._ranking import RankingControl, RankingRun, fit_size, shuffled_rows, unit_scores, with_columns
-from fewer.problem import BoolArray, FloatArray, IntArray, Problem, mask_of
+from fewer.problem import BoolArray, FloatArray, IntArray, mask_of
 
 Procedure = Literal["bh", "by", "fpr", "fwe"]
 PROMISES = {
@@ -277,7 +276,7 @@ class Shadow(RankingControl):
         forced, added = np.flatnonzero(space.base), np.arange(run.problem.n_features, table.n_features)
         used = np.unique(np.concatenate([columns, forced, added]))
         scores = np.full(table.n_features, -np.inf)
-        scores[used] = run.scores(_only(table, used), rng) if run.ranker.symmetric else run.scores(table, rng)[used]
+        scores[used] = run.scores(table.narrowed(used), rng) if run.ranker.symmetric else run.scores(table, rng)[used]
         best = scores[run.problem.n_features :].max()
         hits = unit_scores(scores, space)[alive] > best
         state["hits"][alive[hits]] += 1
@@ -318,31 +317,13 @@ class Shadow(RankingControl):
         )
 
 
-def _only(problem: Problem, columns: IntArray) -> Problem:
-    """Return a problem with some of its columns."""
-    return replace(
-        problem.as_dense(),
-        X=np.ascontiguousarray(problem.X[:, columns]),
-        names=tuple(problem.names[c] for c in columns),
-        kinds=tuple(problem.kinds[c] for c in columns),
-        levels={i: problem.levels[c] for i, c in enumerate(columns.tolist()) if c in problem.levels},
-    )
-
-
 def _group_note(run: RankingRun) -> list[str]:
-    groups = run.problem.groups
-    if groups is None:
+    if run.problem.groups is None:
         return []
-    sizes = np.bincount(groups)
-    alone = np.bincount(sizes)[sizes] == 1
-    if not alone.any():
-        return []
-    return [
-        (
-            f"{int(alone.sum())} row groups have a unique size and cannot be swapped with another, so their cells stay "
-            "in place in the shuffled copies."
-        )
-    ]
+    sizes = np.bincount(run.problem.groups)
+    n_alone = int((np.bincount(sizes)[sizes] == 1).sum())
+    text = "row groups have a unique size and cannot be swapped with another, so their cells stay in place in the"
+    return [f"{n_alone} {text} shuffled copies."] if n_alone else []
 
 
 @parameters

@@ -29,7 +29,6 @@ from fewer.io.frames import FrameSchema
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem, mask_of
 from fewer.selectors import RankSelector, SubsetSelector
 from fewer.selectors.auto._encoding import Encoder
-from fewer.selectors.auto._paths import columns_of
 from fewer.selectors.auto._standins import stand_ins
 from fewer.validate import assign_folds, split_rows
 
@@ -62,7 +61,7 @@ def plane(problem: Problem, columns: Sequence[int], judge: Criterion, seed: int)
         quantities; `missing`, rows that lack one of the two. Levels are codes, shaken by up to 0.3. Empty
         where nothing can be placed.
     """
-    part = columns_of(problem, np.asarray(columns, dtype=np.int64))
+    part = problem.narrowed(np.asarray(columns, dtype=np.int64))
     seen = np.flatnonzero(~np.isnan(part.X).any(axis=1))
     if len(seen) < 4 or problem.y.ndim > 1:
         return {}
@@ -301,29 +300,13 @@ def part_of(problem: Problem, columns: IntArray, rows: IntArray) -> Problem:
     >>> part.X.tolist(), part.names
     ([[1.0], [5.0]], ('x1',))
     """
-    place = {int(column): i for i, column in enumerate(columns)}
-    whole = len(rows) == problem.n_samples
-    if problem.sparse is None:
-        table = problem.X[:, columns] if whole else problem.X[np.ix_(rows, columns)]
-    else:
-        table = problem.sparse[:, columns].toarray()[rows]
-    return Problem(
-        X=np.ascontiguousarray(table, dtype=np.float64),
-        task=problem.task,
-        names=tuple(problem.names[i] for i in columns),
-        kinds=tuple(problem.kinds[i] for i in columns),
-        classes=problem.classes,
-        levels={place[i]: levels for i, levels in problem.levels.items() if i in place},
-        schema=_schema(problem, columns),
-        **problem.beside(rows),
-    )
-
-
-def _schema(problem: Problem, columns: IntArray) -> FrameSchema | None:
-    if problem.schema is None or not problem.schema.fits(problem):
-        return None
-    head = nw.from_native(problem.schema.head, eager_only=True)
-    return FrameSchema(head[:, [int(i) for i in columns]].to_native())
+    part = problem.narrowed(columns)
+    part = part if len(rows) == problem.n_samples else part.take(rows)
+    schema = None
+    if problem.schema is not None and problem.schema.fits(problem):
+        head = nw.from_native(problem.schema.head, eager_only=True)
+        schema = FrameSchema(head[:, [int(i) for i in columns]].to_native())
+    return replace(part, schema=schema, notes=(), suspicions=())
 
 
 def sample_of(problem: Problem, most: int, rng: np.random.Generator) -> IntArray:

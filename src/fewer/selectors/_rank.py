@@ -32,7 +32,6 @@ from fewer.kernels.device import tell
 from fewer.problem import BoolArray, InputError, IntArray, Problem, Task
 from fewer.rankers import Fisher, Importance
 from fewer.selectors._base import ONE_SIZE, ColumnGroups, Columns, Device, Selector, lay_out_space
-from fewer.selectors.auto._paths import columns_of
 from fewer.validate import split_rows, stratified_sample
 
 Importance.ways.append(forest_importances)
@@ -295,7 +294,7 @@ def _leading(problem: Problem, best: IntArray) -> IntArray:
 
 def _narrowed(rows: Problem, columns: IntArray) -> Problem:
     """Return some columns, ascending: of a wide table the judge would keep several tables of what it never looks at."""
-    return rows if len(columns) == rows.n_features else columns_of(rows, columns)
+    return rows if len(columns) == rows.n_features else rows.narrowed(columns)
 
 
 def one_standard_error(curve: dict[str, NDArray[Any]]) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -174,16 +173,3 @@ def distinct_order(order: IntArray, split: NodeSplit, owner: IntArray) -> IntArr
             kept[n_kept] = Z[place]
             n_kept += 1
     return np.array(first + copies, dtype=np.int64)
-
-
-def columns_of(problem: Problem, columns: IntArray) -> Problem:
-    """Keep some columns of a problem."""
-    numbers = columns.tolist()
-    place = {column: i for i, column in enumerate(numbers)}
-    return replace(
-        problem,
-        X=np.ascontiguousarray(problem.X[:, columns]),
-        names=tuple(problem.names[i] for i in numbers),
-        kinds=tuple(problem.kinds[i] for i in numbers),
-        levels={place[i]: levels for i, levels in problem.levels.items() if i in place},
-    )

@@ -354,7 +354,7 @@ def _part(problem: Problem, rows: Rows, units: RaceUnits, estimator: Any, seed: 
     own = replace(problem, X=problem.X[:, :0], names=(), kinds=(), levels={}).take(rows.train)
     weights, target = balanced_weights(own), targets(own)
     features = _screened(problem, rows.train, units, target, weights, seed)
-    seen = paths.columns_of(problem, features)
+    seen = problem.narrowed(features)
     train = seen.take(rows.train)
     test = np.sort(rows.test)
     inputs, others, columns = encoded(train.X, seen.X[test], seen.nominal, target, weights)
@@ -376,7 +376,7 @@ def _screened(
     if len(varies) > SCREENED:
         order = varies[np.argsort(-np.round(alone[varies], 12), kind="stable")]
         if len(rows) ** 2 * len(varies) <= RELIEF_CELLS:
-            part = paths.columns_of(replace(problem.take(rows), sample_weight=weights), varies)
+            part = replace(problem.take(rows), sample_weight=weights).narrowed(varies)
             near = varies[paths.relief_order(part, seed)]
             order = np.concatenate([order[: KEPT * 3 // 4], near[: KEPT // 4]])
         varies = order[:KEPT]

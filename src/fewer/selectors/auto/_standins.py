@@ -11,7 +11,6 @@ from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 from fewer.selectors.auto._curve import Loss, balanced_weights, mean_and_error, targets
 from fewer.selectors.auto._encoding import Encoder, constant_columns, encoded, f_scores
 from fewer.selectors.auto._judges import BOOSTING, FOREST, LINEAR, NEIGHBORS, Judge, NodeSplit, neighbors, ridge, trees
-from fewer.selectors.auto._paths import columns_of
 from fewer.validate import Split as Rows
 
 MOST = 5
@@ -70,7 +69,7 @@ def stand_ins(
     wanted = np.unique(np.concatenate([chosen, *candidates.values()])).astype(np.int64)
     if len(wanted) == len(chosen):
         return {}
-    part = columns_of(problem, wanted)
+    part = problem.narrowed(wanted)
     loss, _ = Loss.of(part, splits)
     parts = [_encoded(part, rows, seed) for rows in splits]
     who = _models(model)
