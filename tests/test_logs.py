@@ -7,7 +7,7 @@ from sklearn.datasets import load_iris
 
 import fewer
 from fewer.contracts.trace import Step, Trace
-from fewer.logs import follow_steps
+from fewer.selectors._base import follow_steps
 
 
 def steps(follow, *scores):

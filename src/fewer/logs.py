@@ -1,110 +1,15 @@
-"""What a run is doing, for those who watch: the logger `fewer`, `verbose`, and scikit-learn's callbacks (from 1.9)."""
+"""How far a run came, for those who watch: on one line of a terminal, or as a bar in a notebook."""
 
 from __future__ import annotations
 
 import logging
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from html import escape
-from typing import Any
 
-from sklearn.callback import CallbackSupportMixin, with_callbacks
-
-from fewer.contracts import OnStep, Stopped
 from fewer.contracts.trace import Trace
 
 LOGGER = logging.getLogger("fewer")
-
-__all__ = ["CallbackSupportMixin", "follow_callbacks", "with_callbacks"]
-
-
-def follow_steps(selector: Any, follower: OnStep | None = None) -> OnStep | None:
-    """Tell of each step in the log, and on standard output where the selector is verbose.
-
-    Parameters
-    ----------
-    selector : estimator
-        Its `verbose` says how much to print: 0 nothing, 1 improvements, 2 every step.
-    follower : callable, optional
-        Is told as well.
-
-    Returns
-    -------
-    callable or None
-        None where nobody listens.
-    """
-    verbose = int(getattr(selector, "verbose", 0) or 0)
-    if not verbose and not LOGGER.isEnabledFor(logging.DEBUG):
-        return follower
-    name, best = type(selector).__name__, float("-inf")
-
-    def follow(trace: Trace) -> None:
-        nonlocal best
-        if trace.steps:
-            better = trace.best_score > best
-            best = max(best, trace.best_score)
-            size = int((trace.best != 0).sum())
-            done = f"{name}: step {trace.n_steps}, {trace.n_evaluations:,} subset{'s' * (trace.n_evaluations != 1)}"
-            text = f"{done}, best {trace.best_score:.4g} with {size} feature{'s' * (size != 1)}"
-            LOGGER.debug(text)
-            if verbose > 1 or (verbose and better):
-                print(text, flush=True)
-        if follower is not None:
-            follower(trace)
-
-    return follow
-
-
-@contextmanager
-def follow_callbacks(estimator: Any, X: Any, y: Any) -> Iterator[OnStep | None]:
-    """Tell the callbacks of an estimator that its fit begins and ends, and of each step between.
-
-    Parameters
-    ----------
-    estimator : estimator
-        The one that is fitted.
-    X, y : array-like
-        What it is fitted to.
-
-    Yields
-    ------
-    callable or None
-        To be called with the trace after each step; None if the estimator has no callbacks.
-
-    Examples
-    --------
-    >>> from fewer import RankSelector
-    >>> from fewer.rankers import Fisher
-    >>> with follow_callbacks(RankSelector(Fisher()), [[0.0], [1.0]], [0, 1]) as on_step:
-    ...     print(on_step)
-    None
-    """
-    if not vars(estimator).get("_skl_callbacks"):
-        yield None
-        return
-    fit = estimator._init_callback_context(max_subtasks=None)
-    fit.call_on_fit_task_begin(estimator=estimator, X=X, y=y)
-    enough = False
-
-    def on_step(trace: Trace) -> None:
-        nonlocal enough
-        if not trace.steps or not trace.best.any():
-            return  # an empty subset is where a search begins, and transforms nothing
-        if not enough:
-            step = fit.subcontext(task_name="step")
-            step.call_on_fit_task_begin(estimator=estimator, X=X, y=y)
-            enough = step.call_on_fit_task_end(
-                estimator=estimator, X=X, y=y, reconstruction_attributes=lambda: {"support_": trace.best != 0}
-            )
-        if enough:
-            raise Stopped("A callback ended the search; this is the best so far.")
-
-    yield on_step
-    fit.call_on_fit_task_end(
-        estimator=estimator, X=X, y=y, reconstruction_attributes=lambda: {"support_": estimator.support_}
-    )
 
 
 class Progress:

@@ -1,12 +1,15 @@
 """What the selectors' parameters mean: sizes, memory, columns, costs, where a search begins.
 
-What all selectors share.
+What all selectors share. What a fit is doing is told to the logger `fewer`, on standard output where the selector is
+verbose, and to scikit-learn's callbacks (from 1.9).
 """
 
 from __future__ import annotations
 
+import logging
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from numbers import Integral
 from pathlib import Path
@@ -15,18 +18,19 @@ from typing import Annotated, Any, Literal, Self, cast
 import narwhals as nw
 import numpy as np
 from sklearn.base import clone
+from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted
 
-from fewer.contracts import Answer, Component, Control, Criterion, OnStep, Search, SearchSpace
+from fewer.contracts import Answer, Component, Control, Criterion, OnStep, Search, SearchSpace, Stopped
 from fewer.contracts.trace import Ending, Trace
 from fewer.criteria import KNN
 from fewer.errors import InputError
 from fewer.estimators import TableEstimator, parse_costs, sklearn_table
 from fewer.io import is_frame, plain_frame, without_arrow_text
-from fewer.logs import CallbackSupportMixin, follow_callbacks, follow_steps, with_callbacks
+from fewer.logs import LOGGER
 from fewer.problem import BoolArray, Column, IntArray, Problem, Task, column_numbers
 from fewer.search import Annealing
 
@@ -142,13 +146,11 @@ def lay_out_space(selector: Any, problem: Problem) -> SearchSpace:
             f"include fewer or set n_features_to_select to {n_forced} or more."
         )
     asked = selector.get_params(deep=False)
+    prices = None
+    if asked.get("feature_costs") is not None:
+        prices = asked.get("cost_weight", 0.0) * parse_costs(asked["feature_costs"], names)
     space = SearchSpace.of(
-        problem.n_features,
-        sizes=sizes,
-        include=include,
-        exclude=exclude,
-        groups=groups,
-        prices=asked.get("cost_weight", 0.0) * parse_costs(asked.get("feature_costs"), names),
+        problem.n_features, sizes=sizes, include=include, exclude=exclude, groups=groups, prices=prices
     )
     start = asked.get("start")
     return space if start is None else _with_start(space, start, names)
@@ -181,13 +183,100 @@ def _with_start(space: SearchSpace, start: Sequence[Column], names: tuple[str, .
     return replace(space, start=state)
 
 
+def follow_steps(selector: Any, follower: OnStep | None = None) -> OnStep | None:
+    """Tell of each step in the log, and on standard output where the selector is verbose.
+
+    Parameters
+    ----------
+    selector : estimator
+        Its `verbose` says how much to print: 0 nothing, 1 improvements, 2 every step.
+    follower : callable, optional
+        Is told as well.
+
+    Returns
+    -------
+    callable or None
+        None where nobody listens.
+    """
+    verbose = int(getattr(selector, "verbose", 0) or 0)
+    if not verbose and not LOGGER.isEnabledFor(logging.DEBUG):
+        return follower
+    name, best = type(selector).__name__, float("-inf")
+
+    def follow(trace: Trace) -> None:
+        nonlocal best
+        if trace.steps:
+            better = trace.best_score > best
+            best = max(best, trace.best_score)
+            size = int((trace.best != 0).sum())
+            done = f"{name}: step {trace.n_steps}, {trace.n_evaluations:,} subset{'s' * (trace.n_evaluations != 1)}"
+            text = f"{done}, best {trace.best_score:.4g} with {size} feature{'s' * (size != 1)}"
+            LOGGER.debug(text)
+            if verbose > 1 or (verbose and better):
+                print(text, flush=True)
+        if follower is not None:
+            follower(trace)
+
+    return follow
+
+
+@contextmanager
+def follow_callbacks(estimator: Any, X: Any, y: Any) -> Iterator[OnStep | None]:
+    """Tell the callbacks of an estimator that its fit begins and ends, and of each step between.
+
+    Parameters
+    ----------
+    estimator : estimator
+        The one that is fitted.
+    X, y : array-like
+        What it is fitted to.
+
+    Yields
+    ------
+    callable or None
+        To be called with the trace after each step; None if the estimator has no callbacks.
+
+    Examples
+    --------
+    >>> from fewer import RankSelector
+    >>> from fewer.rankers import Fisher
+    >>> with follow_callbacks(RankSelector(Fisher()), [[0.0], [1.0]], [0, 1]) as on_step:
+    ...     print(on_step)
+    None
+    """
+    if not vars(estimator).get("_skl_callbacks"):
+        yield None
+        return
+    fit = estimator._init_callback_context(max_subtasks=None)
+    fit.call_on_fit_task_begin(estimator=estimator, X=X, y=y)
+    enough = False
+
+    def on_step(trace: Trace) -> None:
+        nonlocal enough
+        if not trace.steps or not trace.best.any():
+            return  # an empty subset is where a search begins, and transforms nothing
+        if not enough:
+            step = fit.subcontext(task_name="step")
+            step.call_on_fit_task_begin(estimator=estimator, X=X, y=y)
+            enough = step.call_on_fit_task_end(
+                estimator=estimator, X=X, y=y, reconstruction_attributes=lambda: {"support_": trace.best != 0}
+            )
+        if enough:
+            raise Stopped("A callback ended the search; this is the best so far.")
+
+    yield on_step
+    fit.call_on_fit_task_end(
+        estimator=estimator, X=X, y=y, reconstruction_attributes=lambda: {"support_": estimator.support_}
+    )
+
+
 class CriterionMixin:
     """An estimator with a criterion: nearest neighbors, if none is given."""
 
     criterion: Criterion | None
 
     def _criterion(self) -> Criterion:
-        return KNN() if self.criterion is None else self.criterion
+        return self.criterion or KNN()
 
     def _tasks(self) -> tuple[Task, ...]:
         return self._criterion().tasks
@@ -232,7 +321,7 @@ class SearchingEstimator(CriterionMixin, TableEstimator):
         raise NotImplementedError
 
     def _search(self) -> Search:
-        return Annealing(answer="final") if self.search is None else self.search
+        return self.search or Annealing(answer="final")
 
 
 class Selector(CallbackSupportMixin, SelectorMixin, TableEstimator):
@@ -319,7 +408,7 @@ class Selector(CallbackSupportMixin, SelectorMixin, TableEstimator):
         """
         for name in ("support_", "ranking_", "answer_"):
             self.__dict__.pop(name, None)
-        if self.answer(problem, on_step, trace, **options).ending is Ending.INTERRUPTED:
+        if self.answer(problem, on_step, trace, **options).trace.ending is Ending.INTERRUPTED:
             del self.support_, self.ranking_
             raise KeyboardInterrupt
         return self

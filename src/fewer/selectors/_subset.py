@@ -159,7 +159,7 @@ class SubsetSelector(CriterionMixin, Selector):
         return Run(
             criterion,
             problem,
-            self._search(),
+            self.search or Forward(),
             lay_out_space(self, problem),
             self._generator(),
             resources=Resources(effective_n_jobs(self.n_jobs), parse_memory(self.memory), self.device),
@@ -188,7 +188,10 @@ class SubsetSelector(CriterionMixin, Selector):
         Answer
             With the run that found it.
         """
-        run, control = self.prepare(problem, on_step, trace), self._control()
+        run, control = self.prepare(problem, on_step, trace), self.control
+        if self.prefilter is not None:
+            inner = self.prefilter if isinstance(self.prefilter, Prefilter) else Prefilter(self.prefilter)
+            control = add_innermost(control, inner)
         with best_so_far(run.trace):
             run.under(control)
         trace = run.trace
@@ -216,16 +219,7 @@ class SubsetSelector(CriterionMixin, Selector):
         control : Control or None
             As it is given.
         """
-        return self._criterion(), self._search(), self.control
-
-    def _search(self) -> Search:
-        return Forward() if self.search is None else self.search
-
-    def _control(self) -> Control | None:
-        if self.prefilter is None:
-            return self.control
-        inner = self.prefilter if isinstance(self.prefilter, Prefilter) else Prefilter(self.prefilter)
-        return add_innermost(self.control, inner)
+        return self._criterion(), self.search or Forward(), self.control
 
     def _takes_several_targets(self) -> bool:
         return self._criterion().multi_output
