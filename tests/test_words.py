@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fewer.evaluate._verdict import Verdict
+from fewer.evaluate.grading import Verdict
 from fewer.text import score_text, signed
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -47,11 +47,11 @@ def test_ctrl_c_leaves_the_best_so_far():
 def test_who_judges_held_out_rows():
     problem = make_problem()
     forward = make_plan(problem, "knn-forward")
-    assert isinstance(judge_of(forward.selector.answer(problem), forward, problem), KNN)
+    assert isinstance(judge_of(forward.selector.answer(problem), forward, problem)[0], KNN)
     own = make_plan(problem, "knn-forward", estimator=LogisticRegression())
-    assert isinstance(judge_of(own.selector.answer(problem), own, problem), CrossValidated)
+    assert isinstance(judge_of(own.selector.answer(problem), own, problem)[0], CrossValidated)
     ranked = make_plan(problem, "fisher")
-    assert isinstance(judge_of(ranked.selector.answer(problem), ranked, problem), KNN)
+    assert isinstance(judge_of(ranked.selector.answer(problem), ranked, problem)[0], KNN)
 
 
 def test_neighbors_that_stand_in_as_the_judge_of_many_rows_learn_from_some_and_say_so(monkeypatch):
@@ -64,10 +64,10 @@ def test_neighbors_that_stand_in_as_the_judge_of_many_rows_learn_from_some_and_s
 
 def test_components_are_written_out():
     plan = make_plan(make_problem(), criterion=KNN(3), search=Forward(min_gain=0.01))
-    written = components_of(plan.selector)
+    written = components_of(plan.selector.components())
     assert written["criterion"] == "KNN(n_neighbors=3)"
     assert written["search"] == "Forward(min_gain=0.01)"
-    assert Fisher.__name__ in str(components_of(make_plan(make_problem(), "fisher").selector))
+    assert Fisher.__name__ in str(components_of(make_plan(make_problem(), "fisher").selector.components()))
 
 
 def test_scores_without_each_feature_are_those_of_the_searchs_own_folds():

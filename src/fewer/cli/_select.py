@@ -7,6 +7,7 @@ import shlex
 import sys
 import time as clock
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -97,7 +98,8 @@ def select(
     if not parcel and detector != Detector():
         words = "--max-fpr, --guarantee, --cost-fp, --cost-fn, --prevalence, --positive and --learner"
         raise InputError(f"{words} are for --method parcel.")
-    with replacing(outputs.out, outputs.force and not outputs.resume), on_cluster(where.cluster):
+    aside = replacing(outputs.out, True) if outputs.force and not outputs.resume else nullcontext()
+    with aside, on_cluster(where.cluster):
         reading = reading_lines(file, target, options)
         if parcel:
             _parcel(problem, PARCELS[request.method], detector, outputs, request.seed, reading)

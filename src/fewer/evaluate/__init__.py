@@ -18,8 +18,8 @@ from fewer.evaluate._planted import (
     score_agreement,
     search_overfitting,
 )
-from fewer.evaluate._verdict import MethodScore, verdict
 from fewer.evaluate.distributions import ColumnDrift, Drift, drift, drift_along_time, redundancy
+from fewer.evaluate.grading import MethodScore, verdict
 
 __all__ = [
     "AS_SEARCHED",

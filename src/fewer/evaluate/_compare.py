@@ -31,8 +31,7 @@ from fewer.evaluate._nested import (
     outer_splits,
     summarize,
 )
-from fewer.evaluate._verdict import MethodScore, name_of, verdict
-from fewer.evaluate.grading import Grader, is_share
+from fewer.evaluate.grading import Grader, MethodScore, is_share, name_of, verdict
 from fewer.files import FolderLock, Journal, finite, refuse_strangers, write_atomically
 from fewer.problem import Problem, Suspected, Suspicion
 from fewer.text import html_card, html_table, latex_table, markdown_table, score_text, signed

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any, cast
 
 import numpy as np
@@ -227,7 +228,7 @@ class HeldOutScores:
     @property
     def difference(self) -> float:
         """Score with the selected features less that with all; the interval need not have it in its middle."""
-        return self.score - self.score_all
+        return self.interval.estimate - self.interval_all.estimate
 
     @property
     def difference_low(self) -> float:
@@ -366,17 +367,17 @@ def _summarize(
     grader: Grader,
     tried: tuple[FloatArray, FloatArray] | None,
 ) -> HeldOutScores:
-    records = sorted(records, key=lambda record: int(record["fold"]))
-    splits = [splits[int(record["fold"])] for record in records]
+    records = sorted(records, key=itemgetter("fold"))
+    splits = [splits[record["fold"]] for record in records]
     grades = [Grade.from_json(record["grade"]) for record in records]
     grades_all = [Grade.from_json(record["grade_all"]) for record in records]
     differences = [one - other for one, other in zip(grades, grades_all, strict=True)]
-    estimand = grader.estimand(splits)
+    interval = grader.of_scores(splits, grades)
     return HeldOutScores(
-        interval=grader.bounded(grader.interval(splits, grades, estimand)),
-        interval_all=grader.bounded(grader.interval(splits, grades_all, estimand)),
+        interval=interval,
+        interval_all=grader.of_scores(splits, grades_all),
         interval_of_difference=grader.difference(
-            splits, differences, _tried(tried, splits, problem, grader), f"difference in {estimand}"
+            splits, differences, tried and _tried(tried, splits, problem, grader), f"difference in {interval.estimand}"
         ),
         masks=tuple(np.array(record["mask"]) for record in records),
         outputs=_rows_in_order(records, "outputs", splits, problem.n_samples),
@@ -385,11 +386,9 @@ def _summarize(
 
 
 def _tried(
-    tried: tuple[FloatArray, FloatArray] | None, splits: Sequence[Split], problem: Problem, grader: Grader
+    tried: tuple[FloatArray, FloatArray], splits: Sequence[Split], problem: Problem, grader: Grader
 ) -> list[Grade] | None:
     """Grade what was predicted while the answer was chosen, fold by fold: chosen features less all."""
-    if tried is None:
-        return None
     found: list[Grade] = []
     for split in splits:
         rows = problem.take(split.test)

@@ -355,7 +355,7 @@ def summarize(records: Sequence[Record], estimator: str, splits: Sequence[Split]
     for mask, record in zip(masks, records, strict=True):
         mask[record["chosen"]] = True
     grades = grades_of(records, estimator)
-    interval = grader.bounded(grader.interval(splits, grades, grader.estimand(splits)))
+    interval = grader.of_scores(splits, grades)
     if all("search" in record for record in records):
         search_score, own_score = np.mean([record["search"] for record in records], axis=0).tolist()
     else:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from fewer.evaluate import Alternatives, Comparison
-from fewer.evaluate._verdict import name_of
+from fewer.evaluate.grading import name_of
 from fewer.report._page import NEEDS_MATPLOTLIB, as_svg, in_script, render, write_page
 from fewer.report._pictures import interval_picture
 from fewer.text import metric_text, score_text

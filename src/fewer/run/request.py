@@ -39,9 +39,7 @@ def names_of(text: str | None) -> list[str]:
     >>> names_of("zip, code"), names_of('"last, first",zip')
     (['zip', 'code'], ['last, first', 'zip'])
     """
-    if text is None:
-        return []
-    return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), []) if name.strip()]
+    return [name.strip() for name in next(csv.reader([text or ""], skipinitialspace=True), []) if name.strip()]
 
 
 def parse_features(text: str) -> Any:

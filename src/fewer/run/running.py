@@ -9,7 +9,7 @@ import logging
 import platform
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from importlib import metadata
 from pathlib import Path
 from typing import Any, cast
@@ -25,18 +25,17 @@ from fewer.criteria import KNN, CrossValidated
 from fewer.errors import interruptible
 from fewer.estimators import parse_costs
 from fewer.evaluate import Choice, Chooser, Evidence, HeldOutScores, heldout
-from fewer.evaluate._verdict import baseline_score
-from fewer.evaluate.grading import is_share, score_name
+from fewer.evaluate.grading import baseline_score, is_share, score_name
 from fewer.io import describe_columns
+from fewer.logs import LOGGER
 from fewer.parallel import leaves_machine
 from fewer.problem import BoolArray, InputError, IntArray, Problem, mask_of
 from fewer.registry import build
 from fewer.run.budget import Budget
 from fewer.run.folder import RunFolder, fingerprint
-from fewer.run.planning import AnySelector, Plan, build_component, luck_of_search
+from fewer.run.planning import Plan, build_component, luck_of_search
 from fewer.run.selection import (
     AutoCurve,
-    HeldOutNumbers,
     Selection,
     StabilityNumbers,
     TableGlance,
@@ -46,7 +45,7 @@ from fewer.run.selection import (
     rows_to_tell,
 )
 from fewer.selectors.auto._standins import with_stand_ins
-from fewer.text import Note, listed
+from fewer.text import listed
 from fewer.validate import nogueira
 
 PUBLIC = ("fewer.criteria", "fewer.search", "fewer.control", "fewer.rankers", "fewer.models")
@@ -112,7 +111,6 @@ def _imports(value: Any) -> list[str]:
     return [f"from {module} import {own.__name__}", *inner]
 
 
-LOGGER = logging.getLogger("fewer")
 MAX_REDUNDANCY = 40
 
 
@@ -197,67 +195,59 @@ def run_plan(
     >>> run_plan(make_plan(problem, Request("fisher", n_features_to_select=1, cv=0)), problem).features
     ['x0']
     """
-    return _Running(plan, problem, followers or Followers(), folder, with_evidence).go()
+    running = _Running(plan, problem, followers or Followers(), folder, with_evidence, plan.budget)
+    LOGGER.info("%s: selecting on %d rows and %d features", plan.name, *problem.X.shape)
+    if LOGGER.isEnabledFor(logging.INFO) and (warning := luck_of_search(plan, problem)):
+        LOGGER.info("%s", warning)
+    cv, answer, outcome = plan.request.cv, None, None
+    try:
+        with interruptible():
+            answer = running.search()
+            if answer.trace.ending is Ending.INTERRUPTED:
+                raise KeyboardInterrupt
+            if cv is not None and not (isinstance(cv, int) and not cv):
+                outcome = running.measure(answer)
+            return running.finish(answer, outcome)
+    except KeyboardInterrupt:
+        raise Interrupted(None if answer is None else running.finish(answer, None, interrupted=True)) from None
 
 
 ENOUGH = 400
 """Number of rows that `auto` must see for a small budget not to be reported."""
 
 
+@dataclass
 class _Running:
     """One run of a plan, from its first step to its selection."""
 
-    def __init__(
-        self, plan: Plan, problem: Problem, followers: Followers, folder: RunFolder | None, with_evidence: bool
-    ) -> None:
-        self.plan, self.problem, self.followers, self.folder = plan, problem, followers, folder
-        self.with_evidence = with_evidence
-        self.request = plan.request
-        self.began, self.clock = time.perf_counter(), time.monotonic()
-        self.answer: Answer | None = None
-        self.budget = plan.budget
-        if plan.budget is not None:
-            self.clock -= plan.budget.spent
-        self.notes = list(map(Note, plan.notes))
+    plan: Plan
+    problem: Problem
+    followers: Followers
+    folder: RunFolder | None
+    with_evidence: bool
+    budget: Budget | None
+    began: float = field(default_factory=time.monotonic)
+    seconds_for_one: float = 0.0
+    notes: list[str] = field(default_factory=list)
 
-    def go(self) -> Selection:
-        LOGGER.info("%s: selecting on %d rows and %d features", self.plan.name, *self.problem.X.shape)
-        if LOGGER.isEnabledFor(logging.INFO) and (warning := luck_of_search(self.plan, self.problem)):
-            LOGGER.info("%s", warning)
-        try:
-            with interruptible():
-                self.answer = self._search()
-                if self.answer.ending is Ending.INTERRUPTED:
-                    raise KeyboardInterrupt
-                unmeasured = self.request.cv is None or (isinstance(self.request.cv, int) and not self.request.cv)
-                outcome = None if unmeasured else self._measure(self.answer)
-                return self._finish(self.answer, outcome)
-        except KeyboardInterrupt:
-            best = None if self.answer is None else self._finish(self.answer, None, interrupted=True)
-            raise Interrupted(best) from None
-
-    def _search(self) -> Answer:
+    def search(self) -> Answer:
         """Select on all rows; what the clock ended gives its repetitions as many subsets."""
         follow: OnStep | None = self._keep
+        cv, n_rows = self.plan.request.cv, self.problem.n_samples
         began = time.monotonic()
         if self.budget is not None:
             follow = self.budget.limit(follow, began + self.budget.patience)
         trace = None if self.folder is None else self.folder.trace()
         own_cv = self.plan.selector.get_params(deep=False).get("cv")
-        share = isinstance(self.request.cv, int) and self.request.cv == own_cv and self.budget is None
+        share = isinstance(cv, int) and cv == own_cv and self.budget is None
         answer = clone(self.plan.selector).answer(self.problem, follow, trace, share=share)
         self.seconds_for_one = time.monotonic() - began
-        if self.budget is not None and answer.ending is Ending.CLOCK:
+        if self.budget is not None and answer.trace.ending is Ending.CLOCK:
             self.budget = self.budget.cut(answer.trace.n_evaluations)
-        seen = answer.n_seen or self.problem.n_samples
-        if self.budget is not None and seen < min(self.problem.n_samples, ENOUGH):
-            self._note(
-                f"Small budget: auto used {seen:,} of the {self.problem.n_samples:,} rows; a larger one may find more."
-            )
+        seen = answer.n_seen or n_rows
+        if self.budget is not None and seen < min(n_rows, ENOUGH):
+            self.notes.append(f"Small budget: auto used {seen:,} of the {n_rows:,} rows; a larger one may find more.")
         return answer
-
-    def _note(self, text: str) -> None:
-        self.notes.append(Note(text))
 
     def _keep(self, trace: Trace) -> None:
         if self.folder is not None:
@@ -265,12 +255,12 @@ class _Running:
         if self.followers.on_step is not None:
             self.followers.on_step(trace)
 
-    def _measure(self, answer: Answer) -> HeldOutScores | None:
+    def measure(self, answer: Answer) -> HeldOutScores | None:
         """Repeat the whole selection without each fold and judge it on that fold; two folds at least, or none."""
         done = None if self.folder is None else self.folder.folds()
-        if not done and self.budget is not None and not self._has_time(0):
-            least = time.monotonic() - self.clock + 2 * self._seconds_of_a_fold()
-            self._note(f"No time left for cross-validation; a budget of about {least:.0f} s would allow it.")
+        request, cv = self.plan.request, self.plan.request.cv
+        if not done and self.budget is not None and (needed := self._seconds_with_next(0, self.budget)):
+            self.notes.append(f"No time left for cross-validation; a budget of about {needed:.0f} s would allow it.")
             return None
 
         def keep(records: list[dict[str, Any]]) -> None:
@@ -279,55 +269,102 @@ class _Running:
                 self.folder.keep_folds(records)
             if self.followers.on_fold is not None:
                 self.followers.on_fold(len(records))
-            if self.budget is not None and not self._has_time(len(records)):
+            if self.budget is not None and self._seconds_with_next(len(records), self.budget):
                 raise Stopped(f"The budget allows {len(records)} folds.")  # another one would not fit into it
 
-        judge = judge_of(answer, self.plan, self.problem)
+        judge, most = judge_of(answer, self.plan, self.problem)
         resources = Resources(effective_n_jobs(self.plan.selector.n_jobs))
         stays = answer.without is not None and leaves_machine(resources)
         outcome = heldout(
             _Chooser(self.plan, self.budget, answer.without),
             self.problem,
             judge,
-            cv=self.request.cv if answer.folds is None else [(fold.train, fold.test) for fold in answer.folds],
-            rng=np.random.default_rng([self.request.seed, 1]),
+            cv=cv if answer.folds is None else [(fold.train, fold.test) for fold in answer.folds],
+            rng=np.random.default_rng([request.seed, 1]),
             # A clock that runs here means nothing on another machine, and parts that are shared lie here.
             resources=resources.alone() if self.budget is not None or stays else resources,
-            scoring=self.request.scoring,
+            scoring=request.scoring,
             tried=None if answer.folds is None else answer.tried,
             done=done,
             on_fold=keep,
         )
-        most = _judge_rows(answer, judge)
-        cv = self.request.cv if isinstance(self.request.cv, int) else outcome.n_folds
-        if most is not None and self.problem.n_samples * (cv - 1) // max(cv, 1) > most:
-            self._note(f"The nearest-neighbor model for the held-out scores used a sample of {most:,} rows.")
-        if isinstance(self.request.cv, int) and outcome.n_folds < self.request.cv and self.problem.time is None:
-            self._note(
-                f"The budget allowed {outcome.n_folds} of the {self.request.cv} folds, with the same search effort "
-                "as on all rows."
+        n_done = len(outcome.masks)
+        n_folds = cv if isinstance(cv, int) else n_done
+        if most is not None and self.problem.n_samples * (n_folds - 1) // max(n_folds, 1) > most:
+            self.notes.append(f"The nearest-neighbor model for the held-out scores used a sample of {most:,} rows.")
+        if n_done < n_folds and self.problem.time is None:
+            self.notes.append(
+                f"The budget allowed {n_done} of the {n_folds} folds, with the same search effort as on all rows."
             )
         return outcome
 
-    def _has_time(self, n_done: int) -> bool:
-        assert self.budget is not None
-        spent = time.monotonic() - self.clock
-        one = self._seconds_of_a_fold()
+    def _seconds_with_next(self, n_done: int, budget: Budget) -> float:
+        """Return the seconds that the next folds would end at, two at least; 0 if the budget has room for them."""
+        measured = time.monotonic() - self.began
+        # A fold takes what the answer took; that of `auto` also looked for stand-ins, which is done once.
+        one = min(budget.each or float("inf"), self.seconds_for_one)
         if n_done:
-            one = (spent - self.seconds_for_one - self.budget.spent) / n_done
-        return spent + max(2 - n_done, 1) * one <= self.budget.seconds
+            one = (measured - self.seconds_for_one) / n_done
+        end = budget.spent + measured + max(2 - n_done, 1) * one
+        return end if end > budget.seconds else 0.0
 
-    def _seconds_of_a_fold(self) -> float:
-        """What the answer took; that of `auto` also looked for stand-ins, which is done once."""
-        assert self.budget is not None
-        return min(self.budget.each or float("inf"), self.seconds_for_one)
-
-    def _finish(self, answer: Answer, outcome: HeldOutScores | None, *, interrupted: bool = False) -> Selection:
-        if self.folder is not None and answer.trace.steps:
-            self.folder.keep_trace(answer.trace, now=True)
-        selection = _describe(self, answer, outcome, interrupted)
-        if self.folder is not None and (interrupted or not self.folder.goes_on):
-            self.folder.write("result.json", selection.to_dict())
+    def finish(self, answer: Answer, outcome: HeldOutScores | None, *, interrupted: bool = False) -> Selection:
+        """Put what was found together, and keep it in the folder."""
+        plan, problem, folder = replace(self.plan, budget=self.budget), self.problem, self.folder
+        if folder is not None and answer.trace.steps:
+            folder.keep_trace(answer.trace, now=True)
+        order = answer.order if not answer.is_empty else np.empty(0, dtype=np.int64)
+        drifting = [] if problem.time is None else _drifting(problem, order)
+        stopped = ["The run was stopped early; this is the best result so far."] if interrupted else []
+        notes = dict.fromkeys([*problem.notes, *answer.trace.notes, *plan.notes, *self.notes, *drifting, *stopped])
+        whole = not interrupted and not answer.nothing_found
+        # A run that is stopped is kept in a folder, whether one was named or not.
+        written = _in_writing(plan, problem, answer, outcome, order) if self.with_evidence or interrupted else {}
+        if self.with_evidence and whole:
+            written["sizes"] = evaluate.scores_by_size(answer, problem)
+        shown: dict[str, Any] = {}
+        if plan.request.planted and not interrupted:
+            shown["planted"] = _planted(self, order)
+        if self.with_evidence and not interrupted:
+            shown |= _evidence(self, answer, outcome, order)
+        scoring = plan.request.scoring
+        if scoring is None:
+            scoring = judge_of(answer, plan, problem)[0].scoring
+        is_r2 = scoring is None and problem.task == "regression"
+        names = problem.names
+        selection = Selection(
+            features=[names[i] for i in order],
+            support=[bool(kept) and not answer.is_empty for kept in answer.support],
+            score_search=answer.believed,
+            score_name="R²" if is_r2 else score_name(scoring, problem),
+            method=plan.name,
+            **components_of((answer.scored_by, answer.search, answer.control)),
+            n_evaluations=answer.trace.n_evaluations,
+            seconds=round(time.monotonic() - self.began, 3),
+            seed=plan.request.seed,
+            set_aside=[names[i] for i in np.flatnonzero(problem.constant & ~answer.support)],
+            warnings=list(map(str, notes)),
+            suspicions=list(problem.suspicions),
+            reason=answer.reason,
+            score_without=_score_without(answer.run, order, problem) if whole and answer.run is not None else {},
+            **_held_out(problem, answer, outcome, order, scoring),
+            n_rows=problem.n_samples,
+            n_features=problem.n_features,
+            command=plan.command,
+            interrupted=interrupted,
+            fingerprint="" if folder is None else folder.name,
+            prefer=plan.request.prefer if answer.choices else "",
+            stand_ins={names[i]: [names[j] for j in others] for i, others in answer.stand_ins.items()},
+            judges=answer.judge_names,
+            nothing_found=answer.nothing_found,
+            promise=answer.promise,
+            effort=(self.budget.n_subsets or 0) if self.budget is not None else 0,
+            evidence=shown,
+            trace=answer.trace if answer.trace.steps else None,
+            **written,
+        )
+        if folder is not None and (interrupted or not folder.goes_on):
+            folder.write("result.json", selection.to_dict())
         return selection
 
 
@@ -347,24 +384,18 @@ class _Chooser(Chooser):
         return self(rows, rng) if self.shared is None else self._choice(self.shared(fold), rows)
 
     def _choice(self, answer: Answer, rows: Problem) -> Choice:
-        if answer.ending is Ending.INTERRUPTED:
+        if answer.trace.ending is Ending.INTERRUPTED:
             raise KeyboardInterrupt
-        judge, run = judge_of(answer, self.plan, rows), answer.run
+        (judge, most), run = judge_of(answer, self.plan, rows), answer.run
         scorer = run.scorer if run is not None and judge is run.criterion and run.is_bound else None
-        own = cast(PredictiveScorer | None, scorer)
-        return Choice(answer.support, judge, answer.judge_all, own, _judge_rows(answer, judge))
+        return Choice(answer.support, judge, answer.judge_all, cast(PredictiveScorer | None, scorer), most)
 
 
 JUDGE_ROWS = 5_000
 """Rows that nearest neighbors learn from where they stand in as the judge: they take the square of the rows."""
 
 
-def _judge_rows(answer: Answer, judge: Criterion) -> int | None:
-    """Say from how many rows a judge learns: all, if it is the user's or the method's own."""
-    return JUDGE_ROWS if type(judge) is KNN and judge is not answer.judge else None
-
-
-def judge_of(answer: Answer, plan: Plan, problem: Problem) -> Criterion:
+def judge_of(answer: Answer, plan: Plan, problem: Problem) -> tuple[Criterion, int | None]:
     """Return which model predicts held-out rows: the user's, the method's own, else nearest neighbors.
 
     Parameters
@@ -378,25 +409,27 @@ def judge_of(answer: Answer, plan: Plan, problem: Problem) -> Criterion:
 
     Returns
     -------
-    Criterion
+    judge : Criterion
         A predictive one.
+    most : int or None
+        The most rows that it learns from; all, if it is the user's or the method's own.
     """
     if plan.request.estimator is not None:
-        return CrossValidated(build_component("estimator", plan.request.estimator, problem), cv=2)
+        return CrossValidated(build_component("estimator", plan.request.estimator, problem), cv=2), None
     if answer.judge is not None:
-        return answer.judge
+        return answer.judge, None
     if problem.time is not None:
-        return CrossValidated(build("estimator", "knn", problem.task), cv=2)
-    return KNN(n_neighbors="auto")
+        return CrossValidated(build("estimator", "knn", problem.task), cv=2), None
+    return KNN(n_neighbors="auto"), JUDGE_ROWS
 
 
-def components_of(selector: AnySelector) -> dict[str, Any]:
+def components_of(components: Sequence[Any]) -> dict[str, Any]:
     """Write the components of a selector out.
 
     Parameters
     ----------
-    selector : selector
-        Fitted or not.
+    components : sequence
+        What scores, what searches and what controls, such as `selector.components()`.
 
     Returns
     -------
@@ -407,65 +440,11 @@ def components_of(selector: AnySelector) -> dict[str, Any]:
     --------
     >>> from fewer import SubsetSelector
     >>> from fewer.search import Forward
-    >>> components_of(SubsetSelector(KNN(3), Forward()))
+    >>> components_of(SubsetSelector(KNN(3), Forward()).components())
     {'criterion': 'KNN(n_neighbors=3)', 'search': 'Forward()', 'control': None}
     """
-    return _written(selector.components())
-
-
-def _written(components: Sequence[Any]) -> dict[str, Any]:
     texts = [None if part is None else " ".join(repr(part).split()) for part in components]
     return dict(zip(("criterion", "search", "control"), texts, strict=True))
-
-
-def _describe(running: _Running, answer: Answer, outcome: HeldOutScores | None, interrupted: bool) -> Selection:
-    plan, problem = replace(running.plan, budget=running.budget), running.problem
-    order = answer.order if not answer.is_empty else np.empty(0, dtype=np.int64)
-    drifting = [] if problem.time is None else _drifting(problem, order)
-    notes = list(dict.fromkeys([*problem.notes, *answer.trace.notes, *running.notes, *drifting]))
-    if interrupted:
-        notes.append(Note("The run was stopped early; this is the best result so far."))
-    whole = not interrupted and not answer.nothing_found
-    # A run that is stopped is kept in a folder, whether one was named or not.
-    written = _in_writing(plan, problem, answer, outcome, order) if running.with_evidence or interrupted else {}
-    if running.with_evidence and whole:
-        written["sizes"] = evaluate.scores_by_size(answer, problem)
-    shown = _evidence(running, answer, outcome, order) if running.with_evidence and not interrupted else {}
-    own = judge_of(answer, plan, problem).scoring
-    scoring = own if plan.request.scoring is None else plan.request.scoring
-    is_r2 = scoring is None and problem.task == "regression"
-    names = problem.names
-    return Selection(
-        features=[names[i] for i in order],
-        support=[bool(kept) and not answer.is_empty for kept in answer.support],
-        score_search=answer.believed,
-        score_name="R²" if is_r2 else score_name(scoring, problem),
-        method=plan.name,
-        **_written((answer.scored_by, answer.search, answer.control)),
-        n_evaluations=answer.trace.n_evaluations,
-        seconds=round(time.perf_counter() - running.began, 3),
-        seed=plan.request.seed,
-        set_aside=[names[i] for i in np.flatnonzero(problem.constant & ~answer.support)],
-        warnings=[str(note) for note in notes],
-        suspicions=list(problem.suspicions),
-        reason=answer.reason,
-        score_without=_score_without(answer.run, order, problem) if whole and answer.run is not None else {},
-        **_held_out(problem, answer, outcome, order, scoring),
-        n_rows=problem.n_samples,
-        n_features=problem.n_features,
-        command=plan.command,
-        interrupted=interrupted,
-        fingerprint="" if running.folder is None else running.folder.name,
-        prefer=plan.request.prefer if answer.choices else "",
-        stand_ins={names[i]: [names[j] for j in others] for i, others in answer.stand_ins.items()},
-        judges=answer.judge_names,
-        nothing_found=answer.nothing_found,
-        promise=answer.promise,
-        effort=(running.budget.n_subsets or 0) if running.budget is not None else 0,
-        evidence={} if interrupted else _planted(running, order) | shown,
-        trace=answer.trace if answer.trace.steps else None,
-        **written,
-    )
 
 
 def _in_writing(
@@ -487,11 +466,21 @@ def _held_out(
 ) -> dict[str, Any]:
     """Tell what the repetitions without each fold say: of the score, and of the features that come back."""
     if outcome is None:
-        return {"score_heldout": None, "score_heldout_all_features": None}
+        return {}
+    n_units = problem.n_samples if problem.groups is None else len(np.unique(problem.groups))
+    intervals = numbers_of(outcome.interval, outcome.interval_of_difference, len(outcome.masks))
     return {
         "score_heldout": outcome.interval.estimate,
         "score_heldout_all_features": outcome.interval_all.estimate,
-        "heldout": _numbers(outcome, problem, scoring),
+        "heldout": {
+            **intervals,
+            "difference": outcome.difference,
+            "estimand": outcome.interval.estimand,
+            "in_points": is_share(score_name(scoring, problem)),
+            "rows_to_tell": rows_to_tell(intervals["difference_low"], intervals["difference_high"], n_units),
+            "by": "row" if problem.groups is None else "group",
+            "baseline": baseline_score(problem, scoring),
+        },
         "frequency": frequencies(outcome.masks, problem.names),
         "stability": _stability(outcome, answer, [problem.names[i] for i in order]),
     }
@@ -499,7 +488,7 @@ def _held_out(
 
 def _evidence(running: _Running, answer: Answer, outcome: HeldOutScores | None, order: IntArray) -> dict[str, Any]:
     plan, problem = running.plan, running.problem
-    judge = judge_of(answer, plan, problem)
+    judge, _ = judge_of(answer, plan, problem)
     about = {"scoring": plan.request.scoring, "thorough": plan.request.budget is None}
     told = Evidence(problem, answer, order, judge, outcome, plan.request.seed, **about).gather()
     if plan.request.feature_costs is not None:
@@ -520,26 +509,24 @@ def _evidence(running: _Running, answer: Answer, outcome: HeldOutScores | None, 
 
 def _planted(running: _Running, order: IntArray) -> dict[str, Any]:
     """Select once more from columns of which some are known to be worth nothing (Chen, chapter 5)."""
-    plan, seed = running.plan, running.request.seed
-    if not plan.request.planted:
-        return {}
-    rng = np.random.default_rng([seed, 3])
+    plan = running.plan
+    rng = np.random.default_rng([plan.request.seed, 3])
 
     def choose(wider: Problem) -> BoolArray:
         limit = None if running.budget is None else running.budget.limit(None)
         answer = plan.selector.for_part(rng).answer(wider, limit)
-        if answer.ending is Ending.INTERRUPTED:
+        if answer.trace.ending is Ending.INTERRUPTED:
             raise KeyboardInterrupt
         return answer.support & (not answer.is_empty)
 
     best, n_random = order[:3].tolist(), plan.request.planted
     try:
-        return {"planted": evaluate.planted_selection(choose, running.problem, best, n_random, rng)}
+        return evaluate.planted_selection(choose, running.problem, best, n_random, rng)
     except (IncompatibleError, InputError) as error:  # such as one price a column: the answer stands
-        return {"planted": {"error": str(error)}}
+        return {"error": str(error)}
 
 
-def _drifting(problem: Problem, order: IntArray) -> list[Note]:
+def _drifting(problem: Problem, order: IntArray) -> list[str]:
     """Name the chosen features whose values differ between the earlier and the later half of the rows."""
     compared = evaluate.drift_along_time(problem, order)
     # Few rows make an index large by chance: numbers must pass a test too, levels need many rows.
@@ -549,7 +536,7 @@ def _drifting(problem: Problem, order: IntArray) -> list[Note]:
     if not changed:
         return []
     named = listed([f"{column.name} ({column.psi:.2f})" for column in changed], 5)
-    return [Note(f"Values differ between the earlier and later half of the rows (stability index of 0.2 on): {named}.")]
+    return [f"Values differ between the earlier and later half of the rows (stability index of 0.2 on): {named}."]
 
 
 def _costs(given: Any, order: IntArray, problem: Problem) -> dict[str, float]:
@@ -557,19 +544,6 @@ def _costs(given: Any, order: IntArray, problem: Problem) -> dict[str, float]:
         return {}
     costs = parse_costs(given, problem.names)
     return {problem.names[i]: float(costs[i]) for i in order}
-
-
-def _numbers(outcome: HeldOutScores, problem: Problem, scoring: Any) -> HeldOutNumbers:
-    n_units = problem.n_samples if problem.groups is None else len(np.unique(problem.groups))
-    intervals = numbers_of(outcome.interval, outcome.interval_of_difference, outcome.n_folds)
-    return HeldOutNumbers(
-        **{**intervals, "difference": outcome.difference},
-        estimand=outcome.interval.estimand,
-        in_points=is_share(score_name(scoring, problem)),
-        rows_to_tell=rows_to_tell(intervals["difference_low"], intervals["difference_high"], n_units),
-        by="row" if problem.groups is None else "group",
-        baseline=baseline_score(problem, scoring),
-    )
 
 
 ORDERED = 60
@@ -615,16 +589,12 @@ def _stability(outcome: HeldOutScores, answer: Answer, chosen: list[str]) -> Sta
     masks = np.array([np.asarray(mask) != 0 for mask in outcome.masks])
     if len(masks) < 2 or masks.all() or not masks.any():
         return {}
-    told: StabilityNumbers = {"n_repetitions": len(masks), "index": _rounded(nogueira(masks).estimate)}
+    told: StabilityNumbers = {"n_repetitions": len(masks), "index": round(nogueira(masks).estimate, 4)}
     if answer.stand_ins and len(chosen):
         merged = with_stand_ins(masks, answer.stand_ins)
-        told["with_stand_ins"] = 1.0 if merged.all() else _rounded(nogueira(merged).estimate)
-        told["returns"] = {name: _rounded(merged[:, i].mean()) for name, i in zip(chosen, answer.order, strict=True)}
+        told["with_stand_ins"] = 1.0 if merged.all() else round(nogueira(merged).estimate, 4)
+        told["returns"] = {n: round(float(merged[:, i].mean()), 4) for n, i in zip(chosen, answer.order, strict=True)}
     return told
-
-
-def _rounded(value: float) -> float | None:
-    return None if np.isnan(value) else round(float(value), 4)
 
 
 DESCRIBED, HASHED = 100, 20_000_000
@@ -689,7 +659,7 @@ def open_folder(path: Path | str, plan: Plan, problem: Problem, *, resume: bool)
     request = plan.request
     about = {
         "method": plan.name,
-        **components_of(plan.selector),
+        **components_of(plan.selector.components()),
         "features": sizes,
         "folds": request.cv if isinstance(request.cv, int | str) else str(request.cv),
         "seed": request.seed,

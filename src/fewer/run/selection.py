@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from fewer.contracts.trace import Trace
 from fewer.errors import InputError
-from fewer.evaluate._verdict import TOLERATED, Kind, Verdict
+from fewer.evaluate.grading import TOLERATED, Kind, Verdict
 from fewer.files import finite
 from fewer.io import text_name
 from fewer.problem import Problem, Suspected, Suspicion
@@ -274,11 +274,13 @@ class Selection(Suspected, Origin, Scores, Chosen):
             told += " The requested features are kept anyway." if self.features else ""
             return Verdict(Kind.NOTHING, baseline=self.baseline, sentence=told)
         numbers, score, of_all = self.heldout, self.score_heldout, self.score_heldout_all_features
+        ours, all_ = self.judges.get("chosen"), self.judges.get("all")
+        by = f" (model: {ours}{f'; all features: {all_}' if ours != all_ else ''})" if ours and all_ else ""
         made = Verdict.of(
             None if score is None or of_all is None else score - of_all,
             numbers.get("difference_low"), numbers.get("difference_high"),
-            n_chosen=len(self.features), n_features=self.n_features, score_name=self.score_name, by=self._judged_by(),
-            rows_needed=numbers.get("rows_to_tell", 0), baseline=self.baseline,
+            n_chosen=len(self.features), n_features=self.n_features, score_name=self.score_name, by=by,
+            rows_needed=numbers.get("rows_to_tell", 0), baseline=numbers.get("baseline"),
         )  # fmt: skip
         # What is counted is groups, where rows belong to them.
         grouped = numbers.get("by") == "group"
@@ -297,14 +299,7 @@ class Selection(Suspected, Origin, Scores, Chosen):
     @property
     def baseline(self) -> float | None:
         """The score of knowing nothing: the largest class, or the mean, for every row."""
-        found = self.heldout.get("baseline")
-        return None if found is None else float(found)
-
-    def _judged_by(self) -> str:
-        ours, all_ = self.judges.get("chosen"), self.judges.get("all")
-        if not ours or not all_:
-            return ""
-        return f" (model: {ours}; all features: {all_})" if ours != all_ else f" (model: {ours})"
+        return self.heldout.get("baseline")
 
     @property
     def notes(self) -> list[str]:
@@ -448,12 +443,12 @@ class Selection(Suspected, Origin, Scores, Chosen):
         """The held-out scores in a sentence: with the selected features, with all, and knowing nothing."""
         if self.score_heldout is None:
             return ""
-        low, high = self.heldout.get("low"), self.heldout.get("high")
+        low, high, baseline = self.heldout.get("low"), self.heldout.get("high"), self.heldout.get("baseline")
         ends = "" if low is None else f" ({score_text(low, low, high)} to {score_text(high, low, high)})"
         return (
             f"Held-out {metric_text(self.score_name)}: {score_text(self.score_heldout, low, high)}{ends} with the "
             f"selected features, {score_text(self.score_heldout_all_features, low, high)} with all {self.n_features}"
-            f"{'' if self.baseline is None else f', {score_text(self.baseline, low, high)} knowing nothing'} "
+            f"{'' if baseline is None else f', {score_text(baseline, low, high)} knowing nothing'} "
             f"({self.heldout['n_folds']} folds, selection repeated in each)."
         )
 
@@ -479,7 +474,7 @@ class Selection(Suspected, Origin, Scores, Chosen):
         list of str
             One sentence or a few a line.
         """
-        lines = [self.verdict, f"{self.how}."]
+        lines = [self.outcome.sentence, f"{self.how}."]
         lines += self.reason.splitlines()
         if self.scores:
             lines.append(self.scores)

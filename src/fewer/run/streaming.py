@@ -856,7 +856,7 @@ def _describe(stream: Stream, plan: Plan, found: _Searched, outcome: _Outcome | 
         score_heldout_all_features=None if outcome is None else outcome.everyone.estimate,
         score_name="accuracy" if like.task == "classification" else "R²",
         method=plan.name,
-        **components_of(plan.selector),
+        **components_of(plan.selector.components()),
         n_evaluations=fitted.trace_.n_evaluations,
         seconds=0.0,
         seed=plan.request.seed,

@@ -91,7 +91,8 @@ class ConfidenceInterval:
         ConfidenceInterval
             Of the same estimate.
         """
-        return _student(self, level)
+        reach = float(stats.t.ppf(0.5 + level / 2, self.degrees_of_freedom)) * self.standard_error
+        return replace(self, low=self.estimate - reach, high=self.estimate + reach, level=level)
 
     def within(self, low: float, high: float) -> ConfidenceInterval:
         """Cut off what the estimand cannot be.
@@ -189,7 +190,7 @@ def fold_interval(
         freedom = float("inf") if degrees_of_freedom is None else max(float(degrees_of_freedom), 1.0)
         method = "t of correlated folds"
     error = max(float(np.sqrt(variance)), resolution)
-    return _student(ConfidenceInterval(mean, mean, mean, level, method, estimand, error, freedom), level)
+    return ConfidenceInterval(mean, mean, mean, level, method, estimand, error, freedom).at(level)
 
 
 def wilson_interval(n_right: float, n_rows: float, *, level: float = 0.95) -> ConfidenceInterval:
@@ -233,11 +234,6 @@ def wilson_interval(n_right: float, n_rows: float, *, level: float = 0.95) -> Co
         "Wilson",
         "the probability that this rule is right on a new row",
     )
-
-
-def _student(interval: ConfidenceInterval, level: float) -> ConfidenceInterval:
-    reach = float(stats.t.ppf(0.5 + level / 2, interval.degrees_of_freedom)) * interval.standard_error
-    return replace(interval, low=interval.estimate - reach, high=interval.estimate + reach, level=level)
 
 
 class Bootstrap:
