@@ -509,7 +509,7 @@ def run_report(run: Path | str) -> str:
     except UnicodeDecodeError:
         raise InputError(f"{result} is damaged: it is not UTF-8 text.") from None
     except OSError:
-        raise InputError(f"There is no finished run in {run}; run fewer select with --out {run} first.") from None
+        raise InputError(f"The answer in {run} cannot be read; start the run again.") from None
     try:
         if (Path(run) / CELLS).exists():
             return comparison_report(Comparison.from_json(text))
