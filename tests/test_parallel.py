@@ -25,7 +25,7 @@ from fewer.criteria import KNN, CrossValidated
 from fewer.errors import InputError
 from fewer.io import open_stream
 from fewer.io._stream import HEAD_CELLS
-from fewer.parallel import Shared, _ObjectHandle, connect, in_threads, leaves_machine, reduce_tasks, run_tasks
+from fewer.parallel import Shared, _same, connect, in_threads, leaves_machine, reduce_tasks, run_tasks
 from fewer.problem import Problem
 from fewer.rankers import MRMR
 from fewer.search import Annealing, Forward
@@ -361,7 +361,7 @@ def test_errors_of_tasks_on_spark_are_told_apart_from_lost_workers(numbers, said
     monkeypatch.setattr("fewer.parallel.Parallel", parallel)
     monkeypatch.setattr("fewer.parallel.get_active_backend", lambda prefer: (SparkDistributedBackend(), 2))
     shared = Shared(10)
-    shared._placed["SparkDistributedBackend"] = _ObjectHandle(10)
+    shared._placed["SparkDistributedBackend"] = partial(_same, 10)
     found = run_tasks(doubled, [(number,) for number in numbers], Resources(n_jobs=2), shared=shared)
     assert next(found) == 10
     with pytest.raises(InputError, match=said):

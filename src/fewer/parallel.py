@@ -97,27 +97,33 @@ class Shared:
             self._placed[key] = client.scatter(self.value, broadcast=True, hash=False)
         return self._placed[key]
 
-    def handle(self, backend: Any) -> Any:
-        """Return what travels with a task of a joblib backend."""
+    def handle(self, backend: Any) -> Callable[[], Any]:
+        """Return what travels with a task of a joblib backend: a call of it returns the value."""
         name = type(backend).__name__
         if name not in self._placed:
-            if name == "RayBackend":
-                self._placed[name] = _RayHandle(self.value)
-            elif name == SPARK:
-                self._placed[name] = _BroadcastHandle(self.value)
-            elif name in ("LokyBackend", "MultiprocessingBackend") and self.value is not None:
-                self._placed[name] = self._in_file()
-            else:
-                self._placed[name] = _ObjectHandle(self.value)
+            self._placed[name] = self._handle(name)
         return self._placed[name]
 
-    def _in_file(self) -> _FileHandle:
-        folder = tempfile.mkdtemp(prefix="fewer-")
-        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
-        path = Path(folder) / "shared"
-        with path.open("wb") as file:
-            _pickler().dump(self.value, file, protocol=5)
-        return _FileHandle(str(path))
+    def _handle(self, backend: str) -> Callable[[], Any]:
+        if backend == "RayBackend":
+            import ray
+
+            return partial(ray.get, ray.put(self.value))
+        if backend == SPARK:
+            from pyspark.sql import SparkSession
+
+            # Spark's own pickler does not know what was defined in a notebook or script.
+            content = _pickler().dumps(self.value, protocol=5)
+            variable = SparkSession.builder.getOrCreate().sparkContext.broadcast(content)
+            return partial(_unpacked, uuid.uuid4().hex, variable)
+        if backend in ("LokyBackend", "MultiprocessingBackend") and self.value is not None:
+            folder = tempfile.mkdtemp(prefix="fewer-")
+            weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+            path = Path(folder) / "shared"
+            with path.open("wb") as file:
+                _pickler().dump(self.value, file, protocol=5)
+            return partial(_loaded, path)
+        return partial(_same, self.value)  # threads; or a backend that has no other way than with each task
 
 
 def run_tasks(
@@ -326,56 +332,22 @@ def _on_joblib(
         ) from error
 
 
-class _FileHandle:
-    """What is shared, in a file that each process of this machine reads once."""
-
-    def __init__(self, path: str) -> None:
-        self.path = path
-
-    def get(self) -> Any:
-        return _loaded(self.path)
+def _same(value: Any) -> Any:
+    return value
 
 
-class _ObjectHandle:
-    """What is shared, as it is (threads), or with each task, where a backend has no other way."""
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-    def get(self) -> Any:
-        return self.value
+@lru_cache(maxsize=2)
+def _loaded(path: Path) -> Any:
+    """Return what is in a file, which each process of this machine reads once."""
+    return pickle.loads(path.read_bytes())
 
 
-class _RayHandle:
-    """What is shared, in Ray's object store."""
-
-    def __init__(self, value: Any) -> None:
-        import ray
-
-        self.reference = ray.put(value)
-
-    def get(self) -> Any:
-        import ray
-
-        return ray.get(self.reference)
-
-
-class _BroadcastHandle:
-    """What is shared, as a broadcast variable of Spark."""
-
-    def __init__(self, value: Any) -> None:
-        from pyspark.sql import SparkSession
-
-        # Spark's own pickler does not know what was defined in a notebook or script.
-        content = _pickler().dumps(value, protocol=5)
-        self.key = uuid.uuid4().hex
-        self.variable = SparkSession.builder.getOrCreate().sparkContext.broadcast(content)
-
-    def get(self) -> Any:
-        if self.key not in _UNPACKED:
-            _UNPACKED.clear()
-            _UNPACKED[self.key] = pickle.loads(self.variable.value)
-        return _UNPACKED[self.key]
+def _unpacked(key: str, variable: Any) -> Any:
+    """Return what a broadcast variable of Spark holds."""
+    if key not in _UNPACKED:
+        _UNPACKED.clear()
+        _UNPACKED[key] = pickle.loads(variable.value)
+    return _UNPACKED[key]
 
 
 _UNPACKED: dict[str, Any] = {}
@@ -391,14 +363,8 @@ def _pickler() -> Any:
     return cloudpickle
 
 
-@lru_cache(maxsize=2)
-def _loaded(path: str) -> Any:
-    with Path(path).open("rb") as file:
-        return pickle.load(file)
-
-
-def _call(function: Callable[..., Result], handle: Any, task: tuple[Any, ...]) -> Result:
-    return function(handle.get(), *task)
+def _call(function: Callable[..., Result], handle: Callable[[], Any], task: tuple[Any, ...]) -> Result:
+    return function(handle(), *task)
 
 
 class _Failure:
@@ -496,7 +462,7 @@ def _reduced_on_dask(
 
     for attempt in range(ATTEMPTS):
         handle = later(shared.on_client(client, attempt > 0))
-        results = [later(_call_flat, pure=False)(function, handle, *task) for task in tasks]
+        results = [later(function, pure=False)(handle, *task) for task in tasks]
         while len(results) > 1:
             pairs = [results[i : i + 2] for i in range(0, len(results), 2)]
             results = [
@@ -509,10 +475,6 @@ def _reduced_on_dask(
             if not _is_lost(error) or attempt == ATTEMPTS - 1:
                 raise
     raise AssertionError("unreachable")
-
-
-def _call_flat(function: Callable[..., Result], shared: Any, *task: Any) -> Result:
-    return function(shared, *task)
 
 
 def _merged(merge: Callable[[Any, Any, Any], Any], shared: Any, into: Any, other: Any) -> Any:
@@ -545,7 +507,7 @@ def _attempt(
     def send() -> None:
         number = next(waiting, None)
         if number is not None:
-            future = client.submit(_call_flat, function, handle, *tasks[number], pure=False, retries=ATTEMPTS)
+            future = client.submit(function, handle, *tasks[number], pure=False, retries=ATTEMPTS)
             numbers[future.key] = number
             running.add(future)
 
