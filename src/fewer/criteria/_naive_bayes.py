@@ -332,6 +332,8 @@ class RightSums(Statistics):
         To what; without units, subsets of their own, one a row.
     """
 
+    summed = ("right",)
+
     def __init__(self, rules: BayesRules, mask: BoolArray, units: Sequence[IntArray], values: BoolArray) -> None:
         self._rules, self._mask, self._units, self._values = rules, mask, list(units), values
         self.right = np.zeros(len(values))
@@ -347,10 +349,6 @@ class RightSums(Statistics):
                 kernels.add_feature(columns.prior, feature, 1, columns)
             kernels.score_flips(self._mask, columns.prior, Units.of(self._units), self._values, columns, judge, out)
         self.right += out
-
-    def merge(self, other: RightSums) -> None:
-        """Add what another one has summed over other rows."""
-        self.right += other.right
 
 
 class StreamedNaiveBayesScorer(PredictiveScorer):

@@ -131,6 +131,8 @@ class CellMoments(Statistics):
         Classes whose rows' weights are summed.
     """
 
+    summed, has_ends = ("n_rows", "mass", "missing", "total", "square"), True
+
     def __init__(self, inputs: Inputs, folds: DealtFolds, n_classes: int) -> None:
         self._inputs, self._folds = inputs, folds
         self.n_rows = np.zeros(folds.n_cells)
@@ -154,12 +156,6 @@ class CellMoments(Statistics):
             found[missing] = 0.0
             self.total[cell] += found.sum(axis=1)
             self.square[cell] += np.einsum("pn,pn->p", found, found)
-
-    def merge(self, other: CellMoments) -> None:
-        """Add what another one has summed over other rows."""
-        for name in ("n_rows", "mass", "missing", "total", "square"):
-            getattr(self, name).__iadd__(getattr(other, name))
-        self.low, self.high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
 
     def spreads(self, cells: BoolArray, fill: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return means (from the inputs' middles) and deviations over some cells, missing numbers filled.

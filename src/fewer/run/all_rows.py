@@ -300,6 +300,8 @@ class ProductSums(Statistics):
         The constant and the coefficients of the linear fit.
     """
 
+    summed = ("mass", "lone", "gram", "cross", "spread")
+
     def __init__(self, fit: FloatArray) -> None:
         n, n_targets = len(fit) - 1, fit.shape[1]
         self._fit = fit
@@ -318,14 +320,6 @@ class ProductSums(Statistics):
         for t, own in enumerate(left.T):
             self.cross[t] += Z.T @ (Z * own[:, None])
             self.spread[t] += squares.T @ (squares * (own**2)[:, None])
-
-    def merge(self, other: ProductSums) -> None:
-        """Add what another one has summed over other rows."""
-        self.mass += other.mass
-        self.lone += other.lone
-        self.gram += other.gram
-        self.cross += other.cross
-        self.spread += other.spread
 
     @property
     def strength(self) -> FloatArray:
@@ -454,6 +448,8 @@ class RankCounts(Statistics):
     weights : array of shape (n_folds, n_subsets, 2, RANK_BINS)
     """
 
+    summed = ("weights",)
+
     def __init__(self, rules: Sequence[LinearRule], n_subsets: int, folds: DealtFolds) -> None:
         self._rules, self._folds = rules, folds
         self.weights = np.zeros((len(rules), n_subsets, 2, RANK_BINS))
@@ -466,10 +462,6 @@ class RankCounts(Statistics):
             places = (2 * np.arange(len(own)) + rows.y[:, None]) * RANK_BINS + rank_bins(rule, rows)
             found = np.bincount(places.ravel(), np.repeat(rows.row_weights, len(own)), minlength=own.size)
             own += found.reshape(own.shape)
-
-    def merge(self, other: RankCounts) -> None:
-        """Add what another one has summed over other rows."""
-        self.weights += other.weights
 
     def graded(self) -> list[RankRule]:
         """Return rules whose mean grade is the area under the ROC curve."""
@@ -537,6 +529,8 @@ class HeldoutSums(Statistics):
         Rows that are earlier than all that are held out.
     """
 
+    summed = ("mass", "rows", "sums", "groups", "n_before")
+
     def __init__(self, rules: Sequence[FoldRule], n_subsets: int, folds: DealtFolds, n_groups: int = 0) -> None:
         self._rules, self._folds = rules, folds
         self.mass = np.zeros(len(rules))
@@ -561,14 +555,6 @@ class HeldoutSums(Statistics):
                 places = rows.groups % n_groups, np.arange(len(w))
                 members = sparse.csr_array((w, places), shape=(n_groups, len(w)))
                 self.groups[fold] += members @ np.column_stack([v, np.ones(len(w))])
-
-    def merge(self, other: HeldoutSums) -> None:
-        """Add what another one has summed over other rows."""
-        self.mass += other.mass
-        self.rows += other.rows
-        self.sums += other.sums
-        self.groups += other.groups
-        self.n_before += other.n_before
 
     def interval(self, place: int, is_share: bool) -> ConfidenceInterval:
         """Return the mean over the folds, with its interval, of a subset or, after these, of a difference.

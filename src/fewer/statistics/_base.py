@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
+
+import numpy as np
 
 from fewer.io import PartWork, Source
 from fewer.problem import Problem
@@ -46,7 +48,11 @@ class Statistics(ABC):
             Where they are: the part of the table, and the place of the first of them in it.
         """
 
-    @abstractmethod
+    summed: ClassVar[tuple[str, ...]] = ()
+    """Attributes that are added up where two are merged."""
+    has_ends: ClassVar[bool] = False
+    """Whether there are `low` and `high`, the smallest and the largest of something."""
+
     def merge(self: S, other: S) -> None:
         """Add what another one of the same kind has summed over other rows.
 
@@ -55,6 +61,15 @@ class Statistics(ABC):
         other : Statistics
             Made with the same parameters.
         """
+        mine, theirs = vars(self), vars(other)
+        for name in self.summed:
+            mine[name] += theirs[name]
+        if self.has_ends:
+            mine["low"], mine["high"] = np.minimum(mine["low"], theirs["low"]), np.maximum(mine["high"], theirs["high"])
+
+    def __iadd__(self: S, other: S) -> S:
+        self.merge(other)
+        return self
 
 
 class InParts(Protocol):

@@ -132,7 +132,21 @@ class Bins:
         return np.searchsorted(self.target_edges, chunk.y, side="right").astype(np.int64)
 
 
-class JointCounts(Statistics):
+class _Counts(Statistics):
+    """Counts of some tables, one after the other in one array."""
+
+    summed = ("_counts",)
+
+    def __init__(self, bins: Bins, sizes: IntArray) -> None:
+        self.bins = bins
+        self._starts = np.append(0, np.cumsum(sizes))
+        self._counts = np.zeros(int(self._starts[-1]))
+
+    def _own(self, place: int) -> FloatArray:
+        return self._counts[self._starts[place] : self._starts[place + 1]]
+
+
+class JointCounts(_Counts):
     """How often each column's codes meet each code of the target, or of the target joined with one column.
 
     Parameters
@@ -154,11 +168,10 @@ class JointCounts(Statistics):
     """
 
     def __init__(self, bins: Bins, given: int | None = None, columns: IntArray | None = None) -> None:
-        self.bins, self.given = bins, given
+        self.given = given
         self.columns = np.arange(len(bins.edges)) if columns is None else columns
         self.n_other = bins.n_target * (1 if given is None else int(bins.n_codes[given]))
-        self._starts = np.append(0, np.cumsum(bins.n_codes[self.columns] * self.n_other))
-        self._counts = np.zeros(int(self._starts[-1]))
+        super().__init__(bins, bins.n_codes[self.columns] * self.n_other)
 
     def add(self, chunk: Problem, part: int = 0, start: int = 0) -> None:
         codes, other, n_codes = self.bins.codes(chunk, self.columns), self.bins.target(chunk), self.bins.n_codes
@@ -166,9 +179,6 @@ class JointCounts(Statistics):
             given = self.bins.codes(chunk, np.array([self.given]))[0]
             other = given.astype(np.int64) * self.bins.n_target + other
         count_with(codes, n_codes[self.columns], self._starts, other, self.n_other, chunk.row_weights, self._counts)
-
-    def merge(self, other: JointCounts) -> None:
-        self._counts += other._counts
 
     def table(self, column: int) -> FloatArray:
         """Return the counts of one column: (codes, codes of the other).
@@ -183,8 +193,7 @@ class JointCounts(Statistics):
         array of shape (n_codes, n_other)
             The counts.
         """
-        place = int(np.searchsorted(self.columns, column))
-        return self._counts[self._starts[place] : self._starts[place + 1]].reshape(-1, self.n_other)
+        return self._own(int(np.searchsorted(self.columns, column))).reshape(-1, self.n_other)
 
     @property
     def missing(self) -> FloatArray:
@@ -208,7 +217,7 @@ class JointCounts(Statistics):
         return self.table(column).reshape(-1, self.n_other // self.bins.n_target, self.bins.n_target)
 
 
-class FoldCounts(Statistics):
+class FoldCounts(_Counts):
     """How often each column's codes meet each code of the target, kept for each fold of the rows.
 
     Parameters
@@ -228,18 +237,14 @@ class FoldCounts(Statistics):
     """
 
     def __init__(self, bins: Bins, folds: DealtFolds) -> None:
-        self.bins, self.folds, self.n_folds = bins, folds, folds.n_cells
-        self._starts = np.append(0, np.cumsum(bins.n_codes * self.n_folds * bins.n_target))
-        self._counts = np.zeros(int(self._starts[-1]))
+        self.folds, self.n_folds = folds, folds.n_cells
+        super().__init__(bins, bins.n_codes * self.n_folds * bins.n_target)
 
     def add(self, chunk: Problem, part: int = 0, start: int = 0) -> None:
         n_codes, n_target = self.bins.n_codes, self.bins.n_target
         other = self.folds.cells(chunk, part, start) * n_target + self.bins.target(chunk)
         codes = self.bins.codes(chunk, np.arange(chunk.n_features))
         count_with(codes, n_codes, self._starts, other, self.n_folds * n_target, chunk.row_weights, self._counts)
-
-    def merge(self, other: FoldCounts) -> None:
-        self._counts += other._counts
 
     def table(self, column: int) -> FloatArray:
         """Return the counts of one column.
@@ -254,8 +259,7 @@ class FoldCounts(Statistics):
         array of shape (n_codes, n_folds, n_target)
             The last code is for missing cells.
         """
-        own = self._counts[self._starts[column] : self._starts[column + 1]]
-        return own.reshape(-1, self.n_folds, self.bins.n_target)
+        return self._own(column).reshape(-1, self.n_folds, self.bins.n_target)
 
     @property
     def mass(self) -> FloatArray:
@@ -263,7 +267,7 @@ class FoldCounts(Statistics):
         return self.table(0).sum(axis=0)
 
 
-class PairCounts(Statistics):
+class PairCounts(_Counts):
     """How often the codes of each pair of columns and of the target meet, in one pass.
 
     Parameters
@@ -281,9 +285,7 @@ class PairCounts(Statistics):
     """
 
     def __init__(self, bins: Bins) -> None:
-        self.bins = bins
-        self._starts = np.append(0, np.cumsum(self.sizes(bins)))
-        self._counts = np.zeros(int(self._starts[-1]))
+        super().__init__(bins, self.sizes(bins))
 
     @staticmethod
     def sizes(bins: Bins) -> IntArray:
@@ -308,9 +310,6 @@ class PairCounts(Statistics):
         target, n_target = self.bins.target(chunk), self.bins.n_target
         count_pairs(codes, self.bins.n_codes, self._starts, target, n_target, chunk.row_weights, self._counts)
 
-    def merge(self, other: PairCounts) -> None:
-        self._counts += other._counts
-
     def tables_given(self, column: int, given: int) -> FloatArray:
         """Return the counts of one column as (codes, codes of the given one, codes of the target).
 
@@ -325,9 +324,9 @@ class PairCounts(Statistics):
             The counts.
         """
         f, s = sorted((column, given))
-        pair = s * (s - 1) // 2 + f
-        table = self._counts[self._starts[pair] : self._starts[pair + 1]]
-        shaped = table.reshape(int(self.bins.n_codes[s]), self.bins.n_target, int(self.bins.n_codes[f]))
+        shaped = self._own(s * (s - 1) // 2 + f).reshape(
+            int(self.bins.n_codes[s]), self.bins.n_target, int(self.bins.n_codes[f])
+        )
         return shaped.transpose(2, 0, 1) if column == f else shaped.transpose(0, 2, 1)
 
 

@@ -43,6 +43,8 @@ class Ranges(Statistics):
     (array([1.]), array([3.]))
     """
 
+    has_ends = True
+
     def __init__(self, n_columns: int) -> None:
         self.low, self.high = np.full(n_columns, np.inf), np.full(n_columns, -np.inf)
 
@@ -52,9 +54,6 @@ class Ranges(Statistics):
         else:
             low, high = column_ranges(chunk.sparse)
         self.low, self.high = np.fmin(self.low, low), np.fmax(self.high, high)
-
-    def merge(self, other: Ranges) -> None:
-        self.low, self.high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
 
 
 class MissingCells(Statistics):
@@ -73,14 +72,13 @@ class MissingCells(Statistics):
     array([0., 1.])
     """
 
+    summed = ("counts",)
+
     def __init__(self, n_columns: int) -> None:
         self.counts = np.zeros(n_columns)
 
     def add(self, chunk: Problem, part: int = 0, start: int = 0) -> None:
         self.counts += missing_cells(chunk, np.ones(chunk.n_samples, dtype=bool))
-
-    def merge(self, other: MissingCells) -> None:
-        self.counts += other.counts
 
 
 class ClassMoments(Statistics):
@@ -116,11 +114,13 @@ class ClassMoments(Statistics):
     ([[2.0, 12.0]], [[2.0, 8.0]])
     """
 
+    summed = ("mass", "weight", "n_weighted", "_counts", "_first", "_second", "ranges")
+
     def __init__(self, shift: FloatArray, *, squares: bool = True) -> None:
         self.shift, self._squares = shift, squares
         self.mass, self._first, self._second = (np.zeros(shift.shape) for _ in range(3))
         self.ranges = Ranges(len(shift))
-        self._counts: FloatArray | None = None
+        self._counts: FloatArray | float = 0.0  # a number where no rows have weights
         self.weight, self.n_weighted = 0.0, 0
 
     def add(self, chunk: Problem, part: int = 0, start: int = 0) -> None:
@@ -165,12 +165,12 @@ class ClassMoments(Statistics):
         for code in range(counts.shape[1]):
             rows = (codes == code) & (chunk.row_weights > 0)
             counts[:, code] = rows.sum() - missing_cells(chunk, rows)
-        self._counts = counts if self._counts is None else self._counts + counts
+        self._counts = self._counts + counts
 
     @property
     def counts(self) -> FloatArray:
         """The number of present cells of each column in each class whose row has a weight."""
-        return self.mass if self._counts is None else self._counts
+        return self.mass if isinstance(self._counts, float) else self._counts
 
     def _add_sparse(self, X: Any, codes: IntArray, weights: FloatArray) -> None:
         """Add rows of a sparse table; its shift is zero, so that cells that are not stored add nothing but weight."""
@@ -190,16 +190,6 @@ class ClassMoments(Statistics):
         if len(full := _full_columns(X)):
             low[full], high[full] = column_ranges(X[:, full])
         self.ranges.low, self.ranges.high = np.minimum(self.ranges.low, low), np.maximum(self.ranges.high, high)
-
-    def merge(self, other: ClassMoments) -> None:
-        self.mass += other.mass
-        self.weight += other.weight
-        self.n_weighted += other.n_weighted
-        if other._counts is not None:
-            self._counts = other._counts if self._counts is None else self._counts + other._counts
-        self._first += other._first
-        self._second += other._second
-        self.ranges.merge(other.ranges)
 
     @property
     def mean(self) -> FloatArray:
@@ -254,11 +244,13 @@ class TargetMoments(Statistics):
     [1.0]
     """
 
+    summed = ("sums", "n_weighted", "_counts", "ranges")
+
     def __init__(self, shift: FloatArray, y_shift: float) -> None:
         self.shift, self.y_shift = shift, y_shift
         self.sums = np.zeros((len(shift), 6))
         self.n_weighted = 0
-        self._counts: FloatArray | None = None
+        self._counts: FloatArray | float = 0.0  # a number where no rows have weights
         self.ranges = Ranges(len(shift))
 
     def add(self, chunk: Problem, part: int = 0, start: int = 0) -> None:
@@ -267,8 +259,7 @@ class TargetMoments(Statistics):
         self.n_weighted += int(np.count_nonzero(chunk.row_weights))
         if chunk.sample_weight is not None:
             counted = chunk.row_weights > 0
-            there = counted.sum() - missing_cells(chunk, counted)
-            self._counts = there if self._counts is None else self._counts + there
+            self._counts = self._counts + (counted.sum() - missing_cells(chunk, counted))
         if chunk.sparse is not None:
             self._add_sparse(chunk.sparse, y - self.y_shift, chunk.row_weights)
             return
@@ -287,13 +278,6 @@ class TargetMoments(Statistics):
         self.sums[:, 2] += squares
         self.sums[:, 5] += products[:, 1]
 
-    def merge(self, other: TargetMoments) -> None:
-        self.sums += other.sums
-        self.n_weighted += other.n_weighted
-        if other._counts is not None:
-            self._counts = other._counts if self._counts is None else self._counts + other._counts
-        self.ranges.merge(other.ranges)
-
     @property
     def mass(self) -> FloatArray:
         """The weight of each column's present cells."""
@@ -302,7 +286,7 @@ class TargetMoments(Statistics):
     @property
     def counts(self) -> FloatArray:
         """The number of each column's present cells whose row has a weight."""
-        return self.mass if self._counts is None else self._counts
+        return self.mass if isinstance(self._counts, float) else self._counts
 
     @property
     def constant(self) -> BoolArray:
@@ -345,6 +329,8 @@ class LevelMoments(Statistics):
     [[1.0, 2.0], [1.0, 2.0], [1.0, 6.0], [1.0, 20.0]]
     """
 
+    summed, has_ends = ("sums",), True
+
     def __init__(self, columns: IntArray, n_levels: int, y_shift: float) -> None:
         self.columns, self.y_shift = columns, y_shift
         self.sums = np.zeros((len(columns), 4, n_levels))
@@ -362,10 +348,6 @@ class LevelMoments(Statistics):
                 self.sums[place, row] += np.bincount(codes, values, minlength=self.sums.shape[2])
             self.low[place] = min(self.low[place], own.min())
             self.high[place] = max(self.high[place], own.max())
-
-    def merge(self, other: LevelMoments) -> None:
-        self.sums += other.sums
-        self.low, self.high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
 
 
 def missing_cells(chunk: Problem, rows: BoolArray) -> FloatArray:
