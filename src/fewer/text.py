@@ -284,6 +284,28 @@ def _second(path: str) -> str:
     return f"{stem}-2{suffix}"
 
 
+def counted(number: int, noun: str) -> str:
+    """Write a number of things.
+
+    Parameters
+    ----------
+    number : int
+        How many.
+    noun : str
+        One of them.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> counted(1, "part"), counted(1200, "part")
+    ('1 part', '1,200 parts')
+    """
+    return f"{number:,} {noun}{'s' * (number != 1)}"
+
+
 def listed(items: Sequence[str], most: int) -> str:
     """Join the first of some items by commas, and say how many more there are.
 
@@ -340,8 +362,8 @@ def nearest(asked: str, names: Iterable[str], what: str = "columns") -> str:
 
 
 __all__ = [
-    "in_folds", "listed", "metric_text", "name_list", "nearest", "printable", "printable_json", "score_text", "signed",
-    "without_columns",
+    "counted", "in_folds", "listed", "metric_text", "name_list", "nearest", "printable", "printable_json", "score_text",
+    "signed", "without_columns",
 ]  # fmt: skip
 
 

@@ -35,7 +35,7 @@ from fewer.io._cells import DateFormat, NumberFormat, find_compact, find_date_fo
 )
 def test_formats_are_found_by_the_whole_column(cells, numbers):
     found = find_number_format(pl.Series(cells))
-    assert found.numbers.to_list() == pytest.approx(numbers)
+    assert found.cells.to_list() == pytest.approx(numbers)
     assert not found.mixed
     assert found.rival is None
 
@@ -55,7 +55,7 @@ def test_formats_are_found_by_the_whole_column(cells, numbers):
 )
 def test_what_is_no_number_stays_none(cells):
     found = find_number_format(pl.Series(cells))
-    assert found is None or found.numbers.null_count() == len(cells)
+    assert found is None or found.cells.null_count() == len(cells)
 
 
 @pytest.mark.parametrize(
@@ -67,9 +67,9 @@ def test_two_units_in_one_column_are_never_mixed(cells):
 
 def test_one_mark_that_could_be_either_has_a_rival():
     found = find_number_format(pl.Series(["1,188", "2,345"]))
-    assert found.numbers.to_list() == [1188, 2345]
+    assert found.cells.to_list() == [1188, 2345]
     assert found.rival.read(pl.Series(["1,188"])).to_list() == [1.188]
-    assert find_number_format(pl.Series(["1,188", "2,345"]), ",").numbers.to_list() == [1.188, 2.345]
+    assert find_number_format(pl.Series(["1,188", "2,345"]), ",").cells.to_list() == [1.188, 2.345]
 
 
 def slow_twin(cell, decimal, thousands):
@@ -96,7 +96,7 @@ def test_numbers_are_read_as_they_were_written(values, marks, accounting):
         cells.append((f"({body})" if accounting else f"-{body}") if negative else body)
     form = NumberFormat(decimal, thousands)
     assert form.read(pl.Series(cells)).to_list() == [slow_twin(cell, decimal, thousands) for cell in cells]
-    assert find_number_format(pl.Series(cells)).numbers.to_list() == form.read(pl.Series(cells)).to_list()
+    assert find_number_format(pl.Series(cells)).cells.to_list() == form.read(pl.Series(cells)).to_list()
 
 
 NOON = datetime(2026, 1, 31, 12, 5)
@@ -122,8 +122,8 @@ NOON = datetime(2026, 1, 31, 12, 5)
 def test_orders_are_found(cells, order, first):
     found = find_date_format(pl.Series(cells))
     assert found.format.order == order
-    assert found.moments[0] == first
-    assert found.moments.null_count() == cells.count(None)
+    assert found.cells[0] == first
+    assert found.cells.null_count() == cells.count(None)
 
 
 @pytest.mark.parametrize(

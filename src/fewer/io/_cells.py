@@ -100,11 +100,11 @@ class NumberFormat:
 
 
 class FoundCells(NamedTuple):
-    """The format of a column, the numbers it gives, and the other format that would fit as well."""
+    """The format of a column, the numbers or moments it gives, and the other format that would fit as well."""
 
-    format: NumberFormat
-    numbers: pl.Series
-    rival: NumberFormat | None = None
+    format: NumberFormat | DateFormat
+    cells: pl.Series
+    rival: NumberFormat | DateFormat | None = None
     mixed: tuple[str, ...] = ()
     """Several ways of writing in one column, none of which may be taken for the other."""
 
@@ -267,15 +267,7 @@ class DateFormat:
         return f"{self.order} since 1970-01-01" if self.order in _EPOCHS else self.order.replace("-", "/")
 
 
-class FoundDates(NamedTuple):
-    """The format of a column, its moments, and the other format that would fit as well."""
-
-    format: DateFormat
-    moments: pl.Series
-    rival: DateFormat | None = None
-
-
-def find_date_format(text: pl.Series) -> FoundDates | None:
+def find_date_format(text: pl.Series) -> FoundCells | None:
     """Find the one format in which (nearly) all cells of a column of text are dates.
 
     Examples
@@ -305,7 +297,7 @@ def find_date_format(text: pl.Series) -> FoundDates | None:
         best = best[::-1]
     named = present.str.contains("[A-Za-z]{3}").any()
     rival = forms[best[1]] if len(best) > 1 and not named else None
-    return FoundDates(forms[best[0]], read[best[0]], rival)
+    return FoundCells(forms[best[0]], read[best[0]], rival)
 
 
 def mixes_dates(text: pl.Series) -> bool:

@@ -33,10 +33,10 @@ from fewer.io._formats import (
     unpacked,
 )
 from fewer.io._kinds import ParseProblem, Reading, ReadOptions, Schema, Understood, read_schema
-from fewer.io._reader import LARGEST, Contract, ProblemReader
+from fewer.io._reader import LARGEST, Contract, ProblemReader, endless_cell
 from fewer.io._source import files_of, names_many
 from fewer.io._text import Sheet, is_number, read_text, to_utf8
-from fewer.io.frames import Place, pl, refuse_repeated_names
+from fewer.io.frames import Place, missing_cells, pl, refuse_repeated_names
 from fewer.io.memory import BYTES_PER_CELL, available_memory, refuse_too_large
 from fewer.problem import InputError, Problem, Task, column_number
 from fewer.text import nearest
@@ -258,8 +258,7 @@ class _Rows:
         self.problems: list[ParseProblem] = []
         if target is not None and target not in unread:
             column = frame[target]
-            lost = column.is_null() | column.is_nan() if column.dtype.is_float() else column.is_null()
-            self._drop_or_report(lost, target, skip)
+            self._drop_or_report(missing_cells(column), target, skip)
         for column in self.frame.iter_columns():
             if column.dtype.is_float() and len(column):
                 cells = column.to_numpy()
@@ -290,21 +289,12 @@ class _Rows:
 
     def _report_endless(self, column: pl.Series, is_target: bool) -> None:
         endless = (column.cast(pl.Float64).abs() > LARGEST) & column.is_not_nan()
-        count = int(endless.sum() or 0)
-        if count:
-            row = int(endless.arg_true()[0])
-            how = "infinite" if abs(column[row]) == float("inf") else f"{column[row]:g}, too large to compute with,"
-            cure = "delete the row" if is_target else "clear it if unknown"
-            what = "The target" if is_target else f"Column {column.name!r}"
-            message = f"{what} is {how} in {self.place(row)}; correct the cell, or {cure}."
-            trouble = "infinite or too large"
-            cells = (
-                ()
-                if self._texts is None
-                else self._texts[column.name].filter(endless).str.strip_chars().unique(maintain_order=True)
-            )
-            problem = ParseProblem(column.name, self.place(row), f"{column[row]:g}", count, trouble, message, is_target)
-            self.problems.append(replace(problem, cells=tuple(cells)))
+        row, name = int(endless.arg_true()[0]), column.name
+        message = endless_cell(column[row], "The target" if is_target else f"Column {name!r}", self.place(row))
+        texts = [] if self._texts is None else self._texts[name].filter(endless).str.strip_chars()
+        cells = tuple(dict.fromkeys(texts))
+        shown, count, trouble = f"{column[row]:g}", int(endless.sum()), "infinite or too large"
+        self.problems.append(ParseProblem(name, self.place(row), shown, count, trouble, message, is_target, cells))
 
 
 def read_frame(path: Path | str, *, target: str | None = None) -> pl.DataFrame:
@@ -435,11 +425,9 @@ def _read_parquet(content: bytes, name: str, limit: int) -> Sheet:
         # Once as columns, once as the table of numbers.
         refuse_too_large(name, BYTES_PER_CELL * n_rows * len(names), limit)
         frame = pl.read_parquet(io.BytesIO(content))
-    except (pl.exceptions.PolarsError, OSError) as error:
-        reason = str(error).splitlines()[0]
-        raise InputError(f"The Parquet file {name} cannot be read ({reason}); write it again.") from None
-    except pl.exceptions.PanicException:  # polars gives up on some damaged files in its own way
-        reason = "it is damaged"
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        # polars gives up on some damaged files in its own way
+        reason = str(error).splitlines()[0] if not isinstance(error, pl.exceptions.PanicException) else "it is damaged"
         raise InputError(f"The Parquet file {name} cannot be read ({reason}); write it again.") from None
     refuse_repeated_names(names, f"{name}: ")
     if not names:

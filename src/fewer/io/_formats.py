@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import date, datetime
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
@@ -258,9 +259,7 @@ def read_database(address: str, header: int | None, limit: int) -> Sheet:
     if not mark or scheme in ("sqlite", "duckdb"):
         if not file.is_file():
             raise InputError(f"File not found: {file}; check the path.")
-        with file.open("rb") as opened:
-            is_duck = opened.read(12)[8:] == b"DUCK"
-        names, rows = _duckdb(file, table, limit) if is_duck else _sqlite(file, table, limit)
+        names, rows = _of_file(file, table, limit)
     else:
         names, rows = _by_sqlalchemy(place, table, limit)
     if not rows:
@@ -294,25 +293,22 @@ def _query(table: str, tables: Sequence[str], place: str, quote: Callable[[str],
     return f"SELECT * FROM {quote(table)}"
 
 
-def _sqlite(file: Path, table: str, limit: int) -> Rows:
+def _of_file(file: Path, table: str, limit: int) -> Rows:
+    """Read a table of a file of DuckDB or SQLite."""
+    with file.open("rb") as opened:
+        is_duck = opened.read(12)[8:] == b"DUCK"
+    library: Any = needed("duckdb", "duckdb", "DuckDB files") if is_duck else sqlite3
+    if is_duck:
+        listed, connect = "SELECT table_name FROM information_schema.tables", partial(library.connect, read_only=True)
+    else:
+        listed = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'"
+        connect = partial(library.connect, uri=True)
     try:
-        with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as connection:
-            listed = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'"
-            tables = [name for (name,) in connection.execute(listed)]
-            cursor = connection.execute(_query(table, tables, str(file)))
-            return [column[0] for column in cursor.description], _fetched(cursor, str(file), limit)
-    except sqlite3.Error as error:
-        raise InputError(f"{file} cannot be read ({error}).") from None
-
-
-def _duckdb(file: Path, table: str, limit: int) -> Rows:
-    duckdb = needed("duckdb", "duckdb", "DuckDB files")
-    try:
-        with duckdb.connect(str(file), read_only=True) as connection:
-            listed = connection.execute("SELECT table_name FROM information_schema.tables").fetchall()
-            found = connection.execute(_query(table, [name for (name,) in listed], str(file)))
+        with closing(connect(str(file) if is_duck else f"{file.absolute().as_uri()}?mode=ro")) as connection:
+            tables = [name for (name,) in connection.execute(listed).fetchall()]
+            found = connection.execute(_query(table, tables, str(file)))
             return [column[0] for column in found.description], _fetched(found, str(file), limit)
-    except duckdb.Error as error:
+    except library.Error as error:
         raise InputError(f"{file} cannot be read ({str(error).splitlines()[0]}).") from None
 
 

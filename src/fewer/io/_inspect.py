@@ -21,7 +21,7 @@ from fewer.io._source import PartWork, Source, open_source
 from fewer.io._stream import CHUNK_BYTES, blanked, fits_of
 from fewer.io.frames import pl
 from fewer.problem import Problem, Task
-from fewer.text import printable
+from fewer.text import counted, printable
 
 PICTURED = 200
 """Columns of which values are counted for a small histogram."""
@@ -378,9 +378,8 @@ def inspect_chunks(path: Path | str, target: str | int | None = None, exclude: S
             notes.append("nearly every row has its own value")
         columns.append(ColumnSummary(name, role, kind, share, own.distinct, own.examples, "; ".join(notes)))
     n_rows = next(iter(seen.values())).n_rows
-    note = (
-        f"Read in chunks: all rows, {source.n_parts} part(s). From 1,024 on, counts of different values are estimates."
-    )
+    parts = counted(source.n_parts, "part")
+    note = f"Read in chunks: all rows, {parts}. From 1,024 on, counts of different values are estimates."
     return Inspection(display_name(path), n_rows, columns, [note], [], Schema())
 
 

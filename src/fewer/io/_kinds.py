@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, cast, get_args
 
@@ -15,6 +16,7 @@ from fewer.io._cells import (
     COMPACT,
     ZONED,
     DateFormat,
+    FoundCells,
     NumberFormat,
     Order,
     find_clock,
@@ -147,13 +149,14 @@ def why_left_out(text: pl.Series) -> str | None:
     True
     """
     present = text.drop_nulls()
-    n_cells = len(present)
-    if n_cells < MIN_CELLS:
+    return None if len(present) < MIN_CELLS else why_no_levels(present.unique(maintain_order=True), len(present))
+
+
+def why_no_levels(distinct: pl.Series, n_cells: int) -> str | None:
+    """Say why the different texts of a column with so many cells are no levels; None where they may be."""
+    if n_cells < MIN_CELLS or len(distinct) < MIN_CELLS / 2:
         return None
-    distinct = present.unique(maintain_order=True)
-    if len(distinct) < MIN_CELLS / 2:
-        return None
-    if _is_list(present, distinct):
+    if _is_list(distinct):
         return "lists"
     words, letters = _mean(distinct.str.count_matches(r"\S+")), _mean(distinct.str.len_chars())
     if len(distinct) >= MANY * n_cells and (words >= 4 or (words >= 2.5 and letters >= 30) or letters >= 80):
@@ -167,8 +170,8 @@ def _mean(values: pl.Series) -> float:
     return cast(float, values.cast(pl.Float64).mean() or 0.0)
 
 
-def _is_list(present: pl.Series, distinct: pl.Series) -> bool:
-    if present.str.contains(_LIST).all():
+def _is_list(distinct: pl.Series) -> bool:
+    if distinct.str.contains(_LIST).all():
         return True
     for separator, least in ((";", 0.3), ("|", 0.3), (",", 0.5)):
         several = distinct.str.contains(separator, literal=True)
@@ -430,28 +433,32 @@ def _draft_numbers(text: pl.Series, number: pl.Series, looks: _Looks, options: R
 def _draft_formatted(text: pl.Series, place: Place, options: ReadOptions) -> _Draft | None:
     """Read numbers with marks, currencies and units, and dates; None if the column holds neither."""
     name, numeric = text.name, text.name in options.numeric
-    found = find_number_format(text, options.decimal)
     may_mix = options.mixed and name == options.target
-    if found is not None and found.mixed:
-        if may_mix or numeric or not options.leave_out or text.n_unique() <= 20 or name == options.target:
-            return None
-        ways = ", ".join(repr(way) for way in found.mixed)
-        return _Draft(text, text, Reading("left out", reason=f"inconsistent number formats: {ways}"))
-    if found is not None and not (may_mix and found.numbers.null_count() > text.null_count()):
-        problem = _problem(text, found.numbers, "not a number", place, options)
-        return _Draft(text, found.numbers, Reading("numeric", found.format), found.rival, problem)
-    clock = find_clock(text)
-    if clock is not None and not (may_mix and clock.numbers.null_count() > text.null_count()):
-        problem = _problem(text, clock.numbers, "not a time (12:30)", place, options)
-        return _Draft(text, clock.numbers, Reading("numeric", clock.format), problem=problem)
-    dates = None if numeric else find_date_format(text)
-    if dates is not None and not (may_mix and dates.moments.null_count() > text.null_count()):
-        moments = dates.moments
-        if (moments.dt.truncate("1d") == moments).all():
-            moments = moments.dt.date()
-        problem = _problem(text, moments, f"not a date ({dates.format.describe()})", place, options)
-        return _Draft(text, moments, Reading("date", dates.format), dates.rival, problem)
+    finders: list[Callable[[pl.Series], FoundCells | None]] = [
+        partial(find_number_format, decimal=options.decimal), find_clock, find_date_format,
+    ]  # fmt: skip
+    for find in finders[: 2 if numeric else 3]:
+        found = find(text)
+        if found is not None and found.mixed:
+            if may_mix or numeric or not options.leave_out or text.n_unique() <= 20 or name == options.target:
+                return None
+            ways = ", ".join(repr(way) for way in found.mixed)
+            return _Draft(text, text, Reading("left out", reason=f"inconsistent number formats: {ways}"))
+        if found is not None and not (may_mix and found.cells.null_count() > text.null_count()):
+            return _draft_found(text, found, place, options)
     return None
+
+
+def _draft_found(text: pl.Series, found: FoundCells, place: Place, options: ReadOptions) -> _Draft:
+    kind: ColumnKind = "numeric"
+    cells, trouble = found.cells, "not a number"
+    if isinstance(found.format, DateFormat):
+        kind, trouble = "date", f"not a date ({found.format.describe()})"
+        cells = cells.dt.date() if (cells.dt.truncate("1d") == cells).all() else cells
+    elif found.format.decimal == ":":
+        trouble = "not a time (12:30)"
+    problem = _problem(text, cells, trouble, place, options)
+    return _Draft(text, cells, Reading(kind, found.format), found.rival, problem)
 
 
 def _draft_strewn(text: pl.Series, place: Place, options: ReadOptions) -> _Draft | None:
@@ -500,12 +507,11 @@ def _draft_by_schema(text: pl.Series, reading: Reading, place: Place) -> _Draft:
         return _Draft(text, column, reading, problem=_problem(text, column, "neither true nor false", place))
     if reading.format is None or reading.kind in ("nominal", "left out"):
         return _Draft(text, text, reading)
-    column = reading.format.read(text)
     what = "not a number" if reading.kind == "numeric" else "not a date"
-    if not (isinstance(reading.format, NumberFormat) and reading.format.is_plain):
-        what += f" ({reading.format.describe()})"
-    if reading.kind == "numeric" and isinstance(reading.format, NumberFormat) and reading.format.is_plain:
+    if reading.format == NumberFormat():
         column = text.cast(pl.Float64, strict=False)
+    else:
+        column, what = reading.format.read(text), f"{what} ({reading.format.describe()})"
     return _Draft(text, column, reading, problem=_problem(text, column, what + ", as the schema says", place))
 
 

@@ -28,7 +28,7 @@ from fewer.io._kinds import (
     why_no_feature,
 )
 from fewer.io._suspicions import suspicions
-from fewer.io.frames import FrameSchema, Place, forced_kinds, is_frame, pl, plain_frame, row_number
+from fewer.io.frames import FrameSchema, Place, forced_kinds, is_frame, label_of, pl, plain_frame, row_number
 from fewer.io.memory import available_memory, refuse_too_large
 from fewer.io.sparse import SparseProblem, column_ranges, compressed, surely_varies
 from fewer.problem import (
@@ -657,27 +657,15 @@ def _dated(days: FloatArray, name: str, forced: Kind | None, dated: list[str]) -
 
 def _levels_of(cells: list[Any], present: Sequence[bool] | BoolArray) -> Encoded:
     """Number the distinct cells: in the order of numbers if all are, else of their text."""
-    if all(isinstance(cell, NUMBERS) and not isinstance(cell, bool | np.bool_) for cell in cells):
-        cells = [float(cell) for cell in cells]
-        distinct = sorted(set(cells))
-        labels = tuple(number_label(value) for value in distinct)
-    else:
-        cells = [str(cell).lower() if isinstance(cell, bool | np.bool_) else str(cell) for cell in cells]
-        distinct = sorted(set(cells))
-        labels = tuple(distinct)
+    numeric = all(isinstance(cell, NUMBERS) and not isinstance(cell, bool | np.bool_) for cell in cells)
+    cells = [float(cell) if numeric else _as_text(cell) for cell in cells]
+    distinct = sorted(set(cells))
     codes = {value: code for code, value in enumerate(distinct)}
-    return _scatter([codes[cell] for cell in cells], present), "nominal", labels
+    return _scatter([codes[cell] for cell in cells], present), "nominal", tuple(map(label_of, distinct))
 
 
-def number_label(value: float) -> str:
-    """Write a number as a label: whole numbers without a point.
-
-    Examples
-    --------
-    >>> number_label(3.0), number_label(0.25)
-    ('3', '0.25')
-    """
-    return str(int(value)) if value.is_integer() else repr(value)
+def _as_text(cell: Any) -> str:
+    return str(cell).lower() if isinstance(cell, bool | np.bool_) else str(cell)
 
 
 def _forced_numbers(column: Sequence[Any], present: list[bool], name: str, place: Place) -> FloatArray:
@@ -699,9 +687,9 @@ def _forced_numbers(column: Sequence[Any], present: list[bool], name: str, place
 def _formatted_numbers(column: Sequence[Any], present: list[bool]) -> FloatArray | None:
     texts = [str(cell) if there else None for cell, there in zip(column, present, strict=True)]
     found = find_number_format(pl.Series(texts, dtype=pl.String))
-    if found is None or found.mixed or found.numbers.null_count() > present.count(False):
+    if found is None or found.mixed or found.cells.null_count() > present.count(False):
         return None
-    return np.asarray(found.numbers.to_numpy(), dtype=np.float64)
+    return np.asarray(found.cells.to_numpy(), dtype=np.float64)
 
 
 def _scatter(values: Sequence[Any], present: Sequence[bool] | BoolArray) -> FloatArray:
@@ -837,9 +825,14 @@ def _refuse_endless(column: FloatArray, what: str, place: Place) -> None:
     endless = np.abs(column) > LARGEST
     if endless.any():
         row = int(np.argmax(endless))
-        how = "infinite" if np.isinf(column[row]) else f"{column[row]:g}, too large to compute with,"
-        cure = "delete the row" if what == "The target" else "clear it if unknown"
-        raise InputError(f"{what} is {how} in {place(row)}; correct the cell, or {cure}.")
+        raise InputError(endless_cell(column[row], what, place(row)))
+
+
+def endless_cell(value: float, what: str, where: str) -> str:
+    """Say that a cell of the target, or of a column, is infinite or too large."""
+    how = "infinite" if np.isinf(value) else f"{value:g}, too large to compute with,"
+    cure = "delete the row" if what == "The target" else "clear it if unknown"
+    return f"{what} is {how} in {where}; correct the cell, or {cure}."
 
 
 def features_of(X: Any) -> tuple[Any, list[str]]:

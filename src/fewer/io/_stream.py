@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from fewer.contracts import Resources
 from fewer.io._cells import MOSTLY
 from fewer.io._files import find_target
-from fewer.io._kinds import MISSING
-from fewer.io._reader import EPOCH, LARGEST, MAX_INTEGER_CLASSES, Contract, encode, number_label
+from fewer.io._kinds import MISSING, why_no_levels
+from fewer.io._reader import EPOCH, LARGEST, MAX_INTEGER_CLASSES, Contract, encode
 from fewer.io._source import PartWork, Source, open_source
-from fewer.io.frames import pl, row_number
+from fewer.io.frames import label_of, missing_cells, pl, row_number
 from fewer.problem import LARGEST_WEIGHT, FloatArray, InputError, IntArray, Kind, Problem, Task, column_number
 from fewer.text import nearest
 
@@ -29,6 +29,7 @@ HEAD_CELLS = 1 << 19
 """Cells of the first rows that a stream keeps, and sends to whoever reads its parts."""
 MOST_LEVELS = 10_000
 """Levels of a nominal column; more are names of rows."""
+TOO_MANY = f"more than {MOST_LEVELS:,} different texts"
 MOST_NUMBERS = 1_000
 WEIGHTS = "Row weights must be finite and not negative, and not all zero."
 """Different numbers of a column of text that are kept in case they turn out to be levels."""
@@ -215,8 +216,7 @@ def group_keys(cells: pl.Series, text: bool = False) -> NDArray[np.uint64]:
     True
     """
     cells = blanked(cells) if text else cells
-    missing = cells.null_count() + (int(cells.is_nan().sum()) if cells.dtype.is_float() else 0)
-    if missing:
+    if missing := int(missing_cells(cells).sum()):
         raise InputError(f"{cells.name!r} has no group in {missing:,} rows; every row needs one.")
     if cells.dtype.is_float():
         numbers = cells.cast(pl.Float64).to_numpy()
@@ -272,7 +272,7 @@ def moments_of(cells: pl.Series) -> FloatArray:
     [2.0, 1.5]
     """
     found = cells
-    if cells.dtype in (pl.String, pl.Categorical, pl.Enum):
+    if holds_words(cells.dtype):
         texts = blanked(cells.cast(pl.String))
         found = _meant(texts, "number")
         if found.null_count() > texts.null_count():
@@ -319,19 +319,44 @@ class _RowSurvey(PartWork):
         return groups, keys[kept], times[kept]
 
 
-class _WeightSums(PartWork):
-    """Count rows, those of weight 0, and add up the other weights; the smallest and the largest of them."""
+@dataclass(frozen=True)
+class _RowFilter:
+    """Which rows are read: those of a weight above 0, weights relative to `mean`; or those with a target."""
+
+    column: str
+    text: bool
+    weighs: bool
+    mean: float = 1.0
+
+    def weights(self, frame: pl.DataFrame) -> FloatArray:
+        """Return what rows weigh; where they only need a target, 0 or 1."""
+        cells = frame[self.column]
+        if self.weighs:
+            return _weights_of(cells)
+        return (~missing_cells(blanked(cells) if self.text else cells)).to_numpy().astype(np.float64)
+
+    def kept(self, frames: Iterator[pl.DataFrame], columns: Sequence[str]) -> Iterator[pl.DataFrame]:
+        """Leave out the other rows."""
+        for frame in frames:
+            weights = self.weights(frame)
+            if self.weighs:
+                frame = frame.with_columns(pl.Series(self.column, weights / self.mean))
+            yield frame.filter(pl.Series(weights > 0.0)).select(columns)
+
+
+class _RowSums(PartWork):
+    """Count rows and those that are read, and add up the weights of these; the smallest and the largest of them."""
 
     n_rows = 1 << 18
 
-    def __init__(self, column: str) -> None:
-        self.columns = [column]
+    def __init__(self, rows: _RowFilter) -> None:
+        self.columns, self._rows = [rows.column], rows
 
     def read(self, part: int, frames: Iterator[pl.DataFrame]) -> tuple[int, int, float, float, float]:
-        """Look at the weights of one part."""
+        """Look at the rows of one part."""
         found = (0, 0, 0.0, np.inf, 0.0)
         for frame in frames:
-            weights = _weights_of(frame[self.columns[0]])
+            weights = self._rows.weights(frame)
             there = weights[weights > 0.0]
             own = (len(weights), len(there), float(there.sum()), there.min(initial=np.inf), there.max(initial=0.0))
             found = self.merge(found, own)
@@ -343,65 +368,29 @@ class _WeightSums(PartWork):
         return (*sums, min(into[3], other[3]), max(into[4], other[4]))
 
 
-@dataclass
 class _OfRows(PartWork):
-    """Other work, on some of the rows: those of a weight above 0, relative to the mean; or those with a target."""
+    """Other work, on some of the rows."""
 
-    work: PartWork
-    column: str
-    mean: float | None
-    text: bool
-
-    def __post_init__(self) -> None:
-        self.columns, self.n_rows = list(dict.fromkeys([*self.work.columns, self.column])), self.work.n_rows
+    def __init__(self, work: PartWork, rows: _RowFilter) -> None:
+        self._work, self._rows = work, rows
+        self.columns, self.n_rows = list(dict.fromkeys([*work.columns, rows.column])), work.n_rows
 
     def read(self, part: int, frames: Iterator[pl.DataFrame]) -> Any:
         """Do the work on what is left of a part."""
-        return self.work.read(part, self.kept(frames, self.work.columns))
-
-    def kept(self, frames: Iterator[pl.DataFrame], columns: Sequence[str]) -> Iterator[pl.DataFrame]:
-        """Leave out the other rows."""
-        for frame in frames:
-            cells = frame[self.column]
-            if self.mean is None:
-                yield frame.filter(~_missing(cells, self.text)).select(columns)
-                continue
-            weights = _weights_of(cells)
-            relative = pl.Series(self.column, weights / self.mean)
-            yield frame.with_columns(relative).filter(pl.Series(weights > 0.0)).select(columns)
+        return self._work.read(part, self._rows.kept(frames, self._work.columns))
 
     def merge(self, into: Any, other: Any) -> Any:
         """Merge as the other work does."""
-        return self.work.merge(into, other)
+        return self._work.merge(into, other)
 
     def finish(self, result: Any) -> Any:
         """Finish as the other work does."""
-        return self.work.finish(result)
+        return self._work.finish(result)
 
 
-class _MissingSums(PartWork):
-    """Count rows, and those without a target."""
-
-    n_rows = 1 << 18
-
-    def __init__(self, column: str, text: bool) -> None:
-        self.columns, self._text = [column], text
-
-    def read(self, part: int, frames: Iterator[pl.DataFrame]) -> tuple[int, int]:
-        """Look at the target of one part."""
-        found = (0, 0)
-        for frame in frames:
-            found = self.merge(found, (frame.height, int(_missing(frame[self.columns[0]], self._text).sum())))
-        return found
-
-    def merge(self, into: Any, other: Any) -> Any:
-        """Return what both parts have together."""
-        return into[0] + other[0], into[1] + other[1]
-
-
-def _missing(cells: pl.Series, text: bool) -> pl.Series:
-    cells = blanked(cells) if text else cells
-    return cells.is_null() | cells.is_nan() if cells.dtype.is_float() else cells.is_null()
+def holds_words(kind: pl.DataType) -> bool:
+    """Say whether a type is one of text or categories."""
+    return kind in (pl.String, pl.Categorical, pl.Enum)
 
 
 class SomeRows(Source):
@@ -418,30 +407,24 @@ class SomeRows(Source):
     def __init__(self, inner: Source, column: str, *, weights: bool) -> None:
         if column not in inner.columns:
             raise InputError(f"{inner.name} has no column {column!r} for the row weights.")
-        self._inner, self._column = inner, column
+        self._inner = inner
         self.name, self.is_text, self.travels = inner.name, inner.is_text, inner.travels
         self.columns, self.n_parts = inner.columns, inner.n_parts
-        self.equal = True
-        self._mean: float | None = None
-        if not weights:
-            self.n_rows, self.n_dropped = inner.reduce(_MissingSums(column, inner.is_text), Resources())
-            return
-        self.n_rows, n_kept, total, low, high = inner.reduce(_WeightSums(column), Resources())
-        if self.n_rows and not n_kept:
+        rows = _RowFilter(column, inner.is_text, weights)
+        self.n_rows, n_kept, total, low, high = inner.reduce(_RowSums(rows), Resources())
+        if weights and self.n_rows and not n_kept:
             raise InputError(WEIGHTS)
-        self.n_dropped, self.equal, self._mean = self.n_rows - n_kept, bool(low == high), total / max(n_kept, 1)
-
-    def _of(self, work: PartWork) -> _OfRows:
-        return _OfRows(work, self._column, self._mean, self.is_text)
+        self.n_dropped, self.equal = self.n_rows - n_kept, bool(low == high)
+        self._rows = replace(rows, mean=total / max(n_kept, 1))
 
     def batches(self, part: int, columns: Sequence[str], n_rows: int) -> Iterator[pl.DataFrame]:
         """Read some columns of a part in chunks, without the other rows."""
-        asked = list(dict.fromkeys([*columns, self._column]))
-        return self._of(_WeightSums(self._column)).kept(self._inner.batches(part, asked, n_rows), columns)
+        asked = list(dict.fromkeys([*columns, self._rows.column]))
+        return self._rows.kept(self._inner.batches(part, asked, n_rows), columns)
 
     def reduce(self, work: PartWork, resources: Resources, parts: Sequence[int] | None = None) -> Any:
         """Work on parts where they lie, without the other rows."""
-        return self._inner.reduce(self._of(work), resources, parts)
+        return self._inner.reduce(_OfRows(work, self._rows), resources, parts)
 
 
 def _weights_of(cells: pl.Series) -> FloatArray:
@@ -573,14 +556,16 @@ def open_stream(
         raise InputError(f"{source.name} has only the target column {label!r}; there is nothing to select.")
     forced: dict[str, Kind] = {names[column_number(column, names, "nominal")]: "nominal" for column in nominal}
     forced |= {names[column_number(column, names, "numeric")]: "numeric" for column in numeric}
-    survey = _Survey.of(source, label, features, forced, task)
+    everyone = Resources(effective_n_jobs(None))
+    survey: _Survey = source.reduce(_Survey(source, label, features, forced, task), everyone)
     readers = tuple(survey.reader(name, source) for name in features)
     if survey.unused:
         readers = tuple(reader for reader in readers if reader.name not in survey.unused)
+        told = ", ".join(f"{name!r} ({survey.unused[name]})" for name in features if name in survey.unused)
+        told += "." if set(survey.unused.values()) == {TOO_MANY} else ". Use --nominal to keep one."
         if not readers:
-            raise _names_rows(features[0])
-        told = ", ".join(repr(name) for name in features if name in survey.unused)
-        notes.append(f"Not used as features: {told} (more than {MOST_LEVELS:,} different texts).")
+            raise InputError(f"{source.name} has no column left to select from; not used as features: {told}")
+        notes.append(f"Not used as features: {told}")
         features = [reader.name for reader in readers]
     target_reader, found, classes, counts = survey.target()
     like = Problem(
@@ -591,7 +576,7 @@ def open_stream(
         kinds=tuple(reader.kind for reader in readers),
         classes=classes,
         levels={
-            place: tuple(_label(level) for level in reader.levels)
+            place: tuple(map(label_of, reader.levels))
             for place, reader in enumerate(readers)
             if reader.kind == "nominal"
         },
@@ -600,7 +585,7 @@ def open_stream(
     weights = None if equal else weights
     stream = Stream(source, label, like, survey.n_seen, counts, weights, readers, target_reader, groups, time)
     if groups is not None or time is not None:
-        known, _, times = source.reduce(_RowSurvey(groups, time, source.is_text), Resources(effective_n_jobs(None)))
+        known, _, times = source.reduce(_RowSurvey(groups, time, source.is_text), everyone)
         few = groups is not None and len(known) <= MOST_GROUPS
         stream = replace(stream, group_names=known if few else None, times=times)
     n_rows = int(np.clip(HEAD_CELLS // len(features), 256, 20_000))
@@ -634,12 +619,6 @@ def _ends(cells: FloatArray, name: str) -> tuple[float, float]:
     return low, high
 
 
-def _label(level: Any) -> str:
-    if isinstance(level, bool):
-        return str(level).lower()
-    return number_label(float(level)) if isinstance(level, int | float) else str(level)
-
-
 class _Survey(PartWork):
     """What one pass over the columns says whose cells decide kinds, levels or classes; parts of it merge."""
 
@@ -654,9 +633,7 @@ class _Survey(PartWork):
             raise InputError(
                 f"Column {unusable!r} holds {types[unusable]} values; convert them to numbers or text, or drop it."
             )
-        self._asked = [
-            name for name in features if self._is_text or self._is_nominal(name) or self._is_text_of_numbers(name)
-        ]
+        self._asked = [name for name in features if self._reads_text(name) or self._is_nominal(name)]
         self.columns = [*self._asked, target]
         self.n_rows = int(np.clip(CHUNK_BYTES // (8 * len(self.columns)), 256, 1 << 18))
         self.notes: list[str] = []
@@ -669,18 +646,9 @@ class _Survey(PartWork):
         self._fit: dict[str, NDArray[np.int64]] = {name: np.zeros(6, dtype=np.int64) for name in self.columns}
         # Columns with too many different texts to keep them all: numbers, as a rule, which need no levels.
         self._late: set[str] = set()
-        self.unused: set[str] = set()
+        self.unused: dict[str, str] = {}
         self._missing_target = 0
         self._too_many = False
-
-    @classmethod
-    def of(
-        cls, source: Source, target: str, features: Sequence[str], forced: dict[str, Kind], task: Task | None
-    ) -> _Survey:
-        """Read the columns once, each part where it lies."""
-        empty = cls(source, target, features, forced, task)
-        found: _Survey = source.reduce(empty, Resources(effective_n_jobs(None)))
-        return found
 
     def read(self, part: int, frames: Iterator[pl.DataFrame]) -> _Survey:
         own = copy(self)
@@ -707,9 +675,9 @@ class _Survey(PartWork):
     def _learn(self, name: str, cells: Iterable[Any]) -> None:
         """Keep the different cells of a column, as long as they may be levels."""
         known = self._distinct[name]
-        if name not in self._late | self.unused:
+        if name not in {*self._late, *self.unused}:
             known.update(cells)
-        if self._is_text or self._is_text_of_numbers(name):
+        if self._reads_text(name):
             there, numbers = self._fit[name][:2]
             if len(known) > (MOST_NUMBERS if numbers == there else MOST_LEVELS):
                 self._late.add(name)
@@ -721,8 +689,11 @@ class _Survey(PartWork):
     def _leave_out(self, name: str) -> None:
         """Leave out a column that has a level for nearly each row, unless it is asked for."""
         if self._forced.get(name) == "nominal":
-            raise _names_rows(name)
-        self.unused.add(name)
+            raise InputError(
+                f"Column {name!r} has more than {MOST_LEVELS:,} categories; drop it (--exclude {name}), or declare it "
+                "numeric if it holds numbers."
+            )
+        self.unused[name] = TOO_MANY
         self._distinct[name].clear()
 
     def _count(self, values: Iterable[tuple[Any, int]]) -> None:
@@ -733,38 +704,36 @@ class _Survey(PartWork):
             self._too_many = len(self._counts) > MOST_LEVELS
 
     def _is_nominal(self, name: str) -> bool:
-        kind, forced = self._types[name], self._forced.get(name)
-        if forced is not None:
-            return forced == "nominal"
-        return kind in (pl.String, pl.Categorical, pl.Enum)
+        return self._forced.get(name, "nominal" if holds_words(self._types[name]) else None) == "nominal"
 
-    def _is_text_of_numbers(self, name: str) -> bool:
-        return self._forced.get(name) == "numeric" and self._types[name] in (pl.String, pl.Categorical, pl.Enum)
+    def _reads_text(self, name: str) -> bool:
+        """Say whether cells are text that may mean something else: in a file of text, or of numbers as was said."""
+        return self._is_text or (self._forced.get(name) == "numeric" and holds_words(self._types[name]))
 
     def _see(self, name: str, cells: pl.Series) -> None:
-        if self._is_text or self._is_text_of_numbers(name):
+        if self._reads_text(name):
             cells = blanked(cells.cast(pl.String))
             self._fit[name] += fits_of(cells)
-        if name not in self._late | self.unused:
+        else:
+            self._fit[name][0] += len(cells) - cells.null_count()
+        if name not in {*self._late, *self.unused}:
             self._learn(name, _plain_cells(cells).drop_nulls().unique().to_list())
 
     def _see_target(self, cells: pl.Series) -> None:
         if self._is_text:
             cells = blanked(cells)
             self._fit[self._target] += fits_of(cells)
-        self._missing_target += cells.null_count()
-        if cells.dtype.is_float():
-            self._missing_target += int(cells.is_nan().sum())
+        self._missing_target += int(missing_cells(cells).sum())
         values = _plain_cells(cells).drop_nulls().value_counts()
         self._count(zip(values[values.columns[0]].to_list(), values["count"].to_list(), strict=True))
 
     def reader(self, name: str, source: Source) -> ColumnReader:
         """Say how a column is read."""
         forced, kind = self._forced.get(name), self._types[name]
-        if self._is_text or self._is_text_of_numbers(name):
+        if self._reads_text(name):
             return self._text_reader(name, forced, source)
         if self._is_nominal(name):
-            return ColumnReader(name, "nominal", False, "level", _ordered(self._distinct[name]))
+            return self._level_reader(name, self._distinct[name])
         if kind == pl.Boolean:
             return ColumnReader(name, "boolean" if forced is None else forced, False, "number")
         if kind.is_numeric():
@@ -796,7 +765,14 @@ class _Survey(PartWork):
             known = source.reduce(_Levels(name), Resources(effective_n_jobs(None)))
             if len(known) > MOST_LEVELS:
                 self._leave_out(name)
-        return ColumnReader(name, "nominal", True, "level", _ordered(known))
+        return self._level_reader(name, known)
+
+    def _level_reader(self, name: str, known: set[Any]) -> ColumnReader:
+        """Read a column by its levels; one of text that names the rows, or holds sentences or lists, is left out."""
+        if name not in {*self._forced, *self.unused} and self._types[name] == pl.String:
+            reason = why_no_levels(pl.Series(list(known), dtype=pl.String), int(self._fit[name][0]))
+            self.unused |= {} if reason is None else {name: reason}
+        return ColumnReader(name, "nominal", self._reads_text(name), "level", _ordered(known))
 
     def target(self) -> tuple[ColumnReader, Task, tuple[Any, ...], IntArray]:
         """Say how the target is read, what it is for, and its classes."""
@@ -860,13 +836,6 @@ class _Levels(PartWork):
 
     def merge(self, into: set[str], other: set[str]) -> set[str]:
         return into if len(into) > MOST_LEVELS else into | other
-
-
-def _names_rows(name: str) -> InputError:
-    return InputError(
-        f"Column {name!r} has more than {MOST_LEVELS:,} categories; drop it (--exclude {name}), or declare it "
-        "numeric if it holds numbers."
-    )
 
 
 def _ordered(values: Iterable[Any]) -> tuple[Any, ...]:

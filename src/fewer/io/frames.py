@@ -36,6 +36,11 @@ def row_number(row: int) -> str:
     return f"row {row}"
 
 
+def missing_cells(cells: pl.Series) -> pl.Series:
+    """Say which cells are missing: null, or NaN."""
+    return cells.is_null() | cells.is_nan() if cells.dtype.is_float() else cells.is_null()
+
+
 def refuse_repeated_names(names: Sequence[str], where: str = "") -> None:
     """Refuse two columns of one name."""
     for name, count in Counter(names).items():

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from fewer.errors import InputError
 from fewer.evaluate import Evidence, each_part, redundancy
 from fewer.files import to_json, write_atomically
 from fewer.io import Stream, open_stream, refuse_constant
-from fewer.io.memory import available_memory
+from fewer.io.memory import amount, available_memory
 from fewer.models.rann import one_blas_thread
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 from fewer.rankers import FTest
@@ -39,7 +39,7 @@ from fewer.selectors import SubsetSelector
 from fewer.selectors._base import lay_out_space
 from fewer.selectors.auto import MARGIN, AutoSelector, Metric
 from fewer.statistics import DealtFolds, GramSums, MissingCells, RowSample, collect
-from fewer.text import score_text
+from fewer.text import counted, score_text
 from fewer.validate import ConfidenceInterval
 
 SAMPLE_ROWS = 50_000
@@ -309,10 +309,9 @@ def _on_sums(stream: Stream, plan: Plan, criterion: Any, resources: Resources) -
         elif isinstance(criterion, CrossValidated):
             model = LogisticModel.of(criterion, stream.like)
             assert isinstance(model, LogisticModel)
-            found = _LogisticSearches(work, LogisticTable.of(stream, model, work.folds, resources)).run(cv > 0)
+            found = _search_logistic(work, cv > 0, LogisticTable.of(stream, model, work.folds, resources))
         else:
-            counted = CountedTable.of(stream, criterion, work.folds, resources)
-            found = _CountedSearches(work, counted).run(cv > 0)
+            found = _search_counts(work, cv > 0, CountedTable.of(stream, criterion, work.folds, resources))
         outcome = found.judged(stream, work, resources) if cv else None
         shown = _evidence(stream, found, selector, seed, resources)
     return replace(_describe(stream, plan, found, outcome), evidence=shown)
@@ -338,6 +337,15 @@ def _refuse_whole_rows(stream: Stream, criterion: Any, selector: SubsetSelector,
         raise IncompatibleError(
             f"{type(selector._control()).__name__} needs subsets of the rows, but the table is read in chunks: omit "
             "the control."
+        )
+    n_levels = [len(stream.like.levels.get(feature, "1")) for feature in range(stream.n_features)]
+    needed = 16 * max(asked.cv, 1) * criterion.cv * sum(n_levels) ** 2  # of a part, and of those before it
+    if isinstance(criterion, LeastSquares) and needed > (free := available_memory()):
+        widest = stream.like.names[int(np.argmax(n_levels))]
+        raise IncompatibleError(
+            f"The products of {sum(n_levels):,} numbers and levels in {max(asked.cv, 1) * criterion.cv} folds need "
+            f"{amount(needed)} of memory, and {amount(free)} is free: exclude columns of many levels ({widest!r} has "
+            f"{max(n_levels):,}), or give fewer folds."
         )
     given = {name: getattr(asked, name) for name in ("scoring", "estimator", "budget")}
     given |= {"rare": None if asked.rare == "refuse" else asked.rare, "planted": asked.planted or None}
@@ -632,44 +640,35 @@ class _Searched:
         return _Outcome.of(collect(stream, make, resources), masks, stream.like.task == "classification")
 
 
-def _search_gram(work: _SearchPlan, judged: bool, sums: GramSums) -> _Searched:
-    """Search where the sums lie: they are too large to travel."""
-    with one_blas_thread():
-        return _GramSearches(work, sums).run(judged)
-
-
 @dataclass(frozen=True, eq=False)
-class _Searches(ABC):
-    """Searches on sums, on all rows and without each outer fold."""
+class _Searches:
+    """Searches on sums, on all rows and without each outer fold.
+
+    Attributes
+    ----------
+    work : _SearchPlan
+        What is searched.
+    scorer : callable
+        Binds to all rows, or to those outside one outer fold.
+    varies : callable
+        Says which columns vary in the rows of a scorer.
+    rule : callable
+        Returns who predicts an outer fold, from the other rows: of the fold, its scorer and the features.
+    n_missing : int
+        How many cells are missing.
+    told : callable
+        Says, after the searches, how often the table was read.
+    cuts : dict
+        Where columns were cut.
+    """
 
     work: _SearchPlan
-
-    @abstractmethod
-    def scorer(self, without: int | None) -> Any:
-        """Bind to all rows, or to those outside one outer fold."""
-
-    @abstractmethod
-    def varies(self, scorer: Any) -> BoolArray:
-        """Say which columns vary in the rows of a scorer."""
-
-    @abstractmethod
-    def rule(self, fold: int, scorer: Any, mask: BoolArray) -> FoldRule:
-        """Return who predicts an outer fold, from the other rows."""
-
-    @property
-    @abstractmethod
-    def n_missing(self) -> int:
-        """How many cells are missing."""
-
-    @property
-    @abstractmethod
-    def told(self) -> str:
-        """How often the table was read."""
-
-    @property
-    def cuts(self) -> dict[str, list[float]]:
-        """Where columns were cut."""
-        return {}
+    scorer: Callable[[int | None], Any]
+    varies: Callable[[Any], BoolArray]
+    rule: Callable[[int, Any, BoolArray], FoldRule]
+    n_missing: int
+    told: Callable[[], str]
+    cuts: dict[str, list[float]] = field(default_factory=dict)
 
     def run(self, judged: bool) -> _Searched:
         """Search on all rows and, where these are judged, on those that train each held-out fold."""
@@ -683,23 +682,18 @@ class _Searches(ABC):
         for known in (fitted.criterion, fitted.criterion_):  # the sums stay here
             assert isinstance(known, _Known)
             known.scorer = None
-        return _Searched(fitted, without, folds, self.n_missing, self.told, self.cuts)
+        return _Searched(fitted, without, folds, self.n_missing, self.told(), self.cuts)
 
     def fit_to(self, scorer: Any, without: int | None) -> SubsetSelector:
-        """Search by a scorer of all rows, or of those outside one outer fold."""
-        work = self.work
-        seed = work.folds.seed
+        """Search by a scorer of all rows, or of those outside one outer fold, on two rows in which as much varies."""
+        seed, like, varies = self.work.folds.seed, self.work.stream.like, self.varies(scorer)
         seed = seed if without is None else int(np.random.default_rng([seed, 1, without]).integers(2**31))
-        selector = clone(work.selector).set_params(criterion=_Known(), random_state=seed)
+        selector = clone(self.work.selector).set_params(criterion=_Known(), random_state=seed)
         selector.criterion = _Known(scorer)
-        return selector.fit_problem(self.outline(scorer))
-
-    def outline(self, scorer: Any) -> Problem:
-        """Return two rows with the names and kinds of the table, in which the same columns vary."""
-        varies, like = self.varies(scorer), self.work.stream.like
         refuse_constant(~varies)
         y = np.arange(2) if like.task == "classification" else np.arange(2.0)
-        return replace(like, X=np.array([np.zeros(len(varies)), varies.astype(np.float64)]), y=y)
+        X = np.array([np.zeros(len(varies)), varies.astype(np.float64)])
+        return selector.fit_problem(replace(like, X=X, y=y))
 
 
 def _without_fold(searches: _Searches, fold: int) -> tuple[BoolArray, FoldRule]:
@@ -709,69 +703,66 @@ def _without_fold(searches: _Searches, fold: int) -> tuple[BoolArray, FoldRule]:
     return mask, searches.rule(fold, scorer, mask)
 
 
-@dataclass(frozen=True, eq=False)
-class _GramSearches(_Searches):
-    sums: GramSums
+def _search_gram(work: _SearchPlan, judged: bool, sums: GramSums) -> _Searched:
+    """Search by least squares where the sums lie: they are too large to travel."""
+    criterion, stream, dealt = work.selector._criterion(), work.stream, work.folds
+    assert isinstance(criterion, LeastSquares)
+    alpha, n_features = float(criterion.alpha), stream.n_features
 
-    def scorer(self, without: int | None) -> FoldedLeastSquaresScorer:
-        work, criterion = self.work, self.work.selector._criterion()
-        assert isinstance(criterion, LeastSquares)
-        forward, parts = work.folds.forward, work.folds.parts(without)
-        return FoldedLeastSquaresScorer(self.sums, parts, float(criterion.alpha), forward=forward)
+    def scorer(without: int | None) -> FoldedLeastSquaresScorer:
+        return FoldedLeastSquaresScorer(sums, dealt.parts(without), alpha, forward=dealt.forward)
 
-    def varies(self, scorer: FoldedLeastSquaresScorer) -> BoolArray:
-        n_features = self.work.stream.n_features
-        return np.asarray(np.bincount(scorer.owner, scorer.system.varies, minlength=n_features) > 0)
+    def varies(own: FoldedLeastSquaresScorer) -> BoolArray:
+        return np.asarray(np.bincount(own.owner, own.system.varies, minlength=n_features) > 0)
 
-    def rule(self, fold: int, scorer: FoldedLeastSquaresScorer, mask: BoolArray) -> FoldRule:
-        return LinearRule.of(self.sums, scorer, (mask, np.ones_like(mask)), self.spread)
+    def rule(_: int, own: FoldedLeastSquaresScorer, mask: BoolArray) -> FoldRule:
+        return LinearRule.of(sums, own, (mask, np.ones_like(mask)), spread)
 
-    @cached_property
-    def spread(self) -> float:
-        """The mean squared deviation of the target from its mean."""
-        whole = self.scorer(None).system.parts.sum(axis=0)
-        return float(whole[-1, -1] / whole[0, 0]) or 1.0
-
-    @property
-    def n_missing(self) -> int:
-        present, stream = self.sums.about[:, :, 0].sum(axis=0), self.work.stream
-        first = np.searchsorted(self.sums.owner, np.arange(stream.n_features))
-        return int((stream.n_samples - present[np.minimum(first, len(present) - 1)]).sum())
-
-    @property
-    def told(self) -> str:
-        return "in few passes"
+    present = sums.about[:, :, 0].sum(axis=0)
+    first = np.searchsorted(sums.owner, np.arange(n_features))
+    n_missing = int((stream.n_samples - present[np.minimum(first, len(present) - 1)]).sum())
+    with one_blas_thread():
+        # The mean squared deviation of the target from its mean.
+        whole = scorer(None).system.parts.sum(axis=0)
+        spread = float(whole[-1, -1] / whole[0, 0]) or 1.0
+        return _Searches(work, scorer, varies, rule, n_missing, lambda: "in few passes").run(judged)
 
 
-@dataclass(frozen=True, eq=False)
-class _CountedSearches(_Searches):
-    counted: CountedTable
+def _search_counts(work: _SearchPlan, judged: bool, counted: CountedTable) -> _Searched:
+    """Search by naive Bayes."""
+    outer = np.arange(work.folds.n_cells) // work.folds.n_inner
 
-    def scorer(self, without: int | None) -> StreamedNaiveBayesScorer:
-        return StreamedNaiveBayesScorer(self.counted, without)
+    def rule(fold: int, _: Any, mask: BoolArray) -> FoldRule:
+        return _CountedRule(counted.rules([outer != fold], np.where(outer == fold, 0, -1)), mask)
 
-    def varies(self, scorer: Any) -> BoolArray:
-        return self.counted.varies
-
-    def rule(self, fold: int, scorer: Any, mask: BoolArray) -> FoldRule:
-        folds = self.work.folds
-        outer = np.arange(folds.n_cells) // folds.n_inner
-        return _CountedRule(self.counted.rules([outer != fold], np.where(outer == fold, 0, -1)), mask)
-
-    @property
-    def n_missing(self) -> int:
-        return self.counted.n_missing
-
-    @property
-    def told(self) -> str:
-        n_rows = self.counted.n_cut
-        share = "all" if n_rows == self.work.stream.n_samples else f"a sample of {n_rows:,}"
+    def told() -> str:
+        n_rows = counted.n_cut
+        share = "all" if n_rows == work.stream.n_samples else f"a sample of {n_rows:,}"
         return f"once for each step; columns were cut by MDLP on {share} of them"
 
-    @property
-    def cuts(self) -> dict[str, list[float]]:
-        edges = zip(self.work.stream.like.names, self.counted.bins.edges, strict=True)
-        return {name: own.tolist() for name, own in edges if len(own)}
+    edges = zip(work.stream.like.names, counted.bins.edges, strict=True)
+    cuts = {name: own.tolist() for name, own in edges if len(own)}
+    scorer = partial(StreamedNaiveBayesScorer, counted)
+    return _Searches(work, scorer, lambda _: counted.varies, rule, counted.n_missing, told, cuts).run(judged)
+
+
+def _search_logistic(work: _SearchPlan, judged: bool, table: LogisticTable) -> _Searched:
+    """Search by logistic regression."""
+
+    def varies(scorer: StreamedLogisticScorer) -> BoolArray:
+        return table.varies(scorer.splits)
+
+    def rule(_: int, scorer: StreamedLogisticScorer, mask: BoolArray) -> FoldRule:
+        return _LogisticRule(table.inputs, *scorer.coefficients(np.stack([mask, np.ones_like(mask)])))
+
+    def told() -> str:
+        n_rows = table.sample.n_samples
+        gaps = table.moments.missing.any() and n_rows < work.stream.n_samples
+        medians = f"; missing numbers were filled by medians of a sample of {n_rows:,}" if gaps else ""
+        return f"in {table.n_passes:,} passes, one for each step of Newton's method{medians}"
+
+    scorer = partial(StreamedLogisticScorer, table)
+    return _Searches(work, scorer, varies, rule, table.n_missing, told).run(judged)
 
 
 @dataclass(frozen=True, eq=False)
@@ -781,31 +772,6 @@ class _CountedRule(FoldRule):
 
     def grades(self, rows: Problem) -> FloatArray:
         return np.column_stack([self.rules.right(rows, mask) for mask in (self.mask, np.ones_like(self.mask))])
-
-
-@dataclass(frozen=True, eq=False)
-class _LogisticSearches(_Searches):
-    table: LogisticTable
-
-    def scorer(self, without: int | None) -> StreamedLogisticScorer:
-        return StreamedLogisticScorer(self.table, without)
-
-    def varies(self, scorer: StreamedLogisticScorer) -> BoolArray:
-        return self.table.varies(scorer.splits)
-
-    def rule(self, fold: int, scorer: StreamedLogisticScorer, mask: BoolArray) -> FoldRule:
-        return _LogisticRule(self.table.inputs, *scorer.coefficients(np.stack([mask, np.ones_like(mask)])))
-
-    @property
-    def n_missing(self) -> int:
-        return self.table.n_missing
-
-    @property
-    def told(self) -> str:
-        n_rows, n_all = self.table.sample.n_samples, self.work.stream.n_samples
-        gaps = self.table.moments.missing.any() and n_rows < n_all
-        medians = f"; missing numbers were filled by medians of a sample of {n_rows:,}" if gaps else ""
-        return f"in {self.table.n_passes:,} passes, one for each step of Newton's method{medians}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -845,8 +811,8 @@ def _describe(stream: Stream, plan: Plan, found: _Searched, outcome: _Outcome | 
         pairs = zip(like.classes, stream.class_counts.tolist(), strict=True)
         glance["classes"] = {str(label): count for label, count in pairs}
     note = (
-        f"The table was read in chunks: {stream.n_samples:,} rows in {stream.n_parts} part(s), {found.told}; all rows "
-        "were used."
+        f"The table was read in chunks: {stream.n_samples:,} rows in {counted(stream.n_parts, 'part')}, {found.told}; "
+        "all rows were used."
     )
     return Selection(
         features=[like.names[i] for i in order],
