@@ -134,13 +134,13 @@ def test_text_that_is_named_as_numbers_is_read_as_numbers(kind, tmp_path):
     text = pl.Series(["" if i == 7 else f"{value:.3f}" for i, value in enumerate(values)]).cast(kind)
     frame = pl.DataFrame({"a": text, "b": text, "y": np.arange(50) % 2})
     frame.write_parquet(tmp_path / "t.parquet")
-    stream = open_stream(tmp_path / "t.parquet", "y", numeric=["a"])
+    stream = open_stream(tmp_path / "t.parquet", "y", numeric=["a"], nominal=["b"])
     assert stream.like.kinds == ("numeric", "nominal")
     values[7] = np.nan
     np.testing.assert_array_equal(next(stream.chunks(0)).X[:, 0], values)
     frame = frame.with_columns(a=pl.Series(["x", *text.cast(pl.String)[1:]]))
     with pytest.raises(InputError, match="'a' holds numbers, but 1 of 49 cells are not"):
-        open_stream(frame.lazy(), "y", numeric=["a"])
+        open_stream(frame.lazy(), "y", numeric=["a"], nominal=["b"])
 
 
 @pytest.mark.parametrize("labels", [[0, 1, 5], [2**53, 2**53 + 1, 7], [0.5, 1.5, -2.0]], ids=str)

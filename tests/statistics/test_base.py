@@ -38,7 +38,7 @@ class Parts:
     source, columns, chunk_rows = Numbers(), ("row",), 7
 
     def __init__(self, problem):
-        self.problem = problem
+        self.problem, self.stream = problem, self
 
     def sent(self):
         return self

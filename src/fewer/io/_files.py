@@ -33,7 +33,7 @@ from fewer.io._formats import (
     unpacked,
 )
 from fewer.io._kinds import ParseProblem, Reading, ReadOptions, Schema, Understood, read_schema
-from fewer.io._reader import LARGEST, Contract, ProblemReader, endless_cell
+from fewer.io._reader import LARGEST, Contract, ProblemReader, endless_cell, refuse_absent
 from fewer.io._source import files_of, names_many
 from fewer.io._text import Sheet, is_number, read_text, to_utf8
 from fewer.io.frames import Place, missing_cells, pl, refuse_repeated_names
@@ -291,7 +291,7 @@ class _Rows:
         endless = (column.cast(pl.Float64).abs() > LARGEST) & column.is_not_nan()
         row, name = int(endless.arg_true()[0]), column.name
         message = endless_cell(column[row], "The target" if is_target else f"Column {name!r}", self.place(row))
-        texts = [] if self._texts is None else self._texts[name].filter(endless).str.strip_chars()
+        texts: Iterable[str] = [] if self._texts is None else self._texts[name].filter(endless).str.strip_chars()
         cells = tuple(dict.fromkeys(texts))
         shown, count, trouble = f"{column[row]:g}", int(endless.sum()), "infinite or too large"
         self.problems.append(ParseProblem(name, self.place(row), shown, count, trouble, message, is_target, cells))
@@ -520,10 +520,7 @@ def reduce_table(
         )
     if target is not None:
         columns = [*columns, whole.columns[find_target(target, whole.columns, display_name(path))]]
-    absent = [name for name in columns if name not in frame.columns]
-    if absent:
-        more = f" and {len(absent) - 1} more of the chosen columns" if len(absent) > 1 else ""
-        raise InputError(f"{display_name(path)} has no column {absent[0]!r}{more}; {nearest(absent[0], frame.columns)}")
+    refuse_absent(columns, frame.columns, display_name(path))
     return frame.select(columns)
 
 

@@ -77,12 +77,9 @@ def unpacked(content: bytes, name: str, limit: int) -> bytes:
 def _opened(content: bytes, name: str) -> Callable[[], Any] | None:
     """Return what opens a packed file; None if it is not packed."""
     packed = io.BytesIO(content)
-    if content.startswith(b"\x1f\x8b"):
-        return lambda: gzip.GzipFile(fileobj=packed)
-    if content.startswith(b"BZh"):
-        return lambda: bz2.BZ2File(packed)
-    if content.startswith(b"\xfd7zXZ"):
-        return lambda: lzma.LZMAFile(packed)
+    packers: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
+    if packer := next((packer for start, packer in packers.items() if content.startswith(start)), None):
+        return partial(packer, packed)
     if content.startswith(ZSTD):
         zstandard = needed("zstandard", "zstd", "Files packed by zstd")
 

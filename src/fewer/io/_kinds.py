@@ -92,18 +92,12 @@ class TableError(InputError):
 
 def _options(problems: Sequence[ParseProblem]) -> dict[str, list[str]]:
     """Return options of the command line with which a table can be read: what means missing, what is left out."""
-    missing: list[str] = []
-    excluded: list[str] = []
-    options: dict[str, list[str]] = {}
-    for problem in problems:
-        if 0 < len(problem.cells) <= MOST:
-            missing += problem.cells
-        elif not problem.is_target:
-            excluded.append(problem.column)
-        if problem.is_target:
-            options["--skip-rows-without-target"] = []
-    options |= {"--missing": list(dict.fromkeys(missing))} if missing else {}
-    return options | ({"--exclude": excluded} if excluded else {})
+    readable = [0 < len(problem.cells) <= MOST for problem in problems]
+    cells = [cell for problem, few in zip(problems, readable, strict=True) if few for cell in problem.cells]
+    excluded = [p.column for p, few in zip(problems, readable, strict=True) if not few and not p.is_target]
+    skip: dict[str, list[str]] = {"--skip-rows-without-target": []} if any(p.is_target for p in problems) else {}
+    found = {"--missing": list(dict.fromkeys(cells)), "--exclude": excluded}
+    return skip | {option: values for option, values in found.items() if values}
 
 
 def _lines(problems: Sequence[ParseProblem]) -> list[str]:
@@ -528,10 +522,8 @@ def _problem(
     cells = tuple(map(str, text.filter(odd).unique(maintain_order=True).to_list()))
     is_target = options is not None and name == options.target
     cure = "give --task classification" if is_target else f"make the column nominal (--nominal {name})"
-    what = (
-        "numbers" if trouble.startswith("not a number") else "dates" if trouble.startswith("not a date")
-        else "times of day" if trouble.startswith("not a time") else "yes or no"
-    )  # fmt: skip
+    kinds = {"not a number": "numbers", "not a date": "dates", "not a time": "times of day"}
+    what = next((kind for start, kind in kinds.items() if trouble.startswith(start)), "yes or no")
     message = f"Column {name!r} holds {what}, but {place(row)} is {cell!r}; correct or clear the cell, or {cure}."
     return ParseProblem(name, place(row), cell, count, trouble, message, is_target, cells)
 
@@ -554,10 +546,7 @@ def _decide_decimals(drafts: list[_Draft], options: ReadOptions) -> None:
             draft.rival = draft.reading.format
             draft.column, draft.reading = form.read(draft.text), Reading("numeric", form)
     for draft in drafts:
-        text = draft.text.drop_nulls()
-        dotted = text.filter(text.str.contains(".", literal=True))
-        plain = draft.reading == PLAIN
-        if commas and plain and len(dotted) and dotted.str.contains(_GROUPED).all():
+        if commas and draft.reading == PLAIN and _are_grouped(draft.text):
             form = NumberFormat(",", ".")
             draft.column, draft.reading = form.read(draft.text), Reading("numeric", form)
             draft.rival = NumberFormat()
@@ -572,9 +561,14 @@ def _shows_points(draft: _Draft) -> bool:
     form = draft.reading.format
     if isinstance(form, NumberFormat) and form.thousands == ",":
         return True
-    text = draft.text.drop_nulls()
+    return _are_grouped(draft.text) is False
+
+
+def _are_grouped(text: pl.Series) -> bool | None:
+    """Say whether points stand where they would between thousands; None where there is no point."""
+    text = text.drop_nulls()
     dotted = text.filter(text.str.contains(".", literal=True))
-    return bool(len(dotted)) and not dotted.str.contains(_GROUPED).all()
+    return bool(dotted.str.contains(_GROUPED).all()) if len(dotted) else None
 
 
 def _decide_orders(drafts: list[_Draft]) -> None:

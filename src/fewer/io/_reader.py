@@ -573,16 +573,20 @@ class Contract:
             If a column is absent, or holds another type; names the column.
         """
         frame = nw.from_native(X, eager_only=True)
-        absent = [name for name in self.features if name not in frame.columns]
-        if absent:
-            more = f" and {len(absent) - 1} more of the chosen columns" if len(absent) > 1 else ""
-            raise InputError(f"The table has no column {absent[0]!r}{more}; {nearest(absent[0], frame.columns)}")
+        refuse_absent(self.features, frame.columns)
         known = {column["name"]: column for column in self.columns}
         notes = [_compared(frame[name], name, known[name], place) for name in self.features if name in known]
         names = [*frame.columns, *others]
         if other := [repr(name) for name in names if name not in (self.names or names)]:
             notes.append(f"Ignored, not features of this selection: {', '.join(other[:5])}{', …' * (len(other) > 5)}.")
         return [note for note in notes if note]
+
+
+def refuse_absent(chosen: Iterable[str], columns: Sequence[str], table: str = "The table") -> None:
+    """Refuse a table that lacks some of the chosen columns."""
+    if absent := [name for name in chosen if name not in columns]:
+        more = f" and {len(absent) - 1} more of the chosen columns" if len(absent) > 1 else ""
+        raise InputError(f"{table} has no column {absent[0]!r}{more}; {nearest(absent[0], columns)}")
 
 
 def _compared(column: nw.Series[Any], name: str, was: Mapping[str, Any], place: Place) -> str:

@@ -18,7 +18,7 @@ from fewer.contracts import Resources
 from fewer.io._cells import MOSTLY
 from fewer.io._files import find_target
 from fewer.io._kinds import MISSING, why_no_levels
-from fewer.io._reader import EPOCH, LARGEST, MAX_INTEGER_CLASSES, Contract, encode
+from fewer.io._reader import EPOCH, LARGEST, MAX_INTEGER_CLASSES, Contract, encode, refuse_absent
 from fewer.io._source import PartWork, Source, open_source
 from fewer.io.frames import label_of, missing_cells, pl, row_number
 from fewer.problem import LARGEST_WEIGHT, FloatArray, InputError, IntArray, Kind, Problem, Task, column_number
@@ -93,6 +93,11 @@ class Stream:
     time: str | None = None
     group_names: NDArray[np.uint64] | None = None
     times: FloatArray | None = None
+
+    @property
+    def stream(self) -> Stream:
+        """The stream itself: what is made of its rows has one, too."""
+        return self
 
     @property
     def n_groups(self) -> int | None:
@@ -921,9 +926,7 @@ def write_columns(
     (2, [])
     """
     source = open_source(path)
-    absent = [name for name in columns if name not in source.columns]
-    if absent:
-        raise InputError(f"{source.name} has no column {absent[0]!r}; {nearest(absent[0], list(source.columns))}")
+    refuse_absent(columns, list(source.columns), source.name)
     kind = "csv" if save is None else save.suffix.lower().removeprefix(".")
     if kind == "parquet" and source.is_text:
         raise InputError("Text in chunks is written as text; use --save with .csv or .tsv.")

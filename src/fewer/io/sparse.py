@@ -116,11 +116,6 @@ class SparseProblem(Problem):
         return Problem(X=X, **kept)
 
     @property
-    def is_dense(self) -> bool:
-        """Whether the dense table was asked for already."""
-        return "X" in self.__dict__
-
-    @property
     def n_samples(self) -> int:
         """How many rows there are."""
         return int(self.sparse.shape[0])

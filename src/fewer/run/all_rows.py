@@ -18,7 +18,7 @@ from scipy import sparse
 
 from fewer.contracts import Resources, SearchSpace
 from fewer.criteria.folded_least_squares import FoldedLeastSquaresScorer
-from fewer.io import Source, Stream
+from fewer.io import Stream
 from fewer.kernels.statistics import gather_scaled
 from fewer.problem import BoolArray, FloatArray, IntArray, Kind, Problem
 from fewer.selectors.auto import MARGIN
@@ -224,21 +224,6 @@ class OtherRows:
     terms: Terms
     shares: FloatArray | None = None
     before: DealtFolds | None = None
-
-    @property
-    def source(self) -> Source:
-        """Where the parts lie."""
-        return self.stream.source
-
-    @property
-    def columns(self) -> list[str]:
-        """What is read of them."""
-        return self.stream.columns
-
-    @property
-    def chunk_rows(self) -> int:
-        """How many rows are read at a time."""
-        return self.stream.chunk_rows
 
     def sent(self) -> OtherRows:
         """Return the same without its source.

@@ -25,7 +25,7 @@ from fewer.files import to_json, write_atomically
 from fewer.io import Stream, open_stream, refuse_constant
 from fewer.io.memory import amount, available_memory
 from fewer.models.rann import one_blas_thread
-from fewer.problem import BoolArray, FloatArray, IntArray, Problem
+from fewer.problem import BoolArray, FloatArray, Problem, mask_of
 from fewer.rankers import FTest
 from fewer.rankers._streamed import rank_stream
 from fewer.run.all_rows import EVEN, AllRows, FoldRule, HeldoutSums, LinearRule, group_cells
@@ -479,7 +479,7 @@ class _Whole:
         none = replace(whole, estimate=0.0, low=0.0, high=0.0, standard_error=0.0)
         outcome = _Outcome(
             intervals[place], whole, found.sums.interval(n + place, found.is_share) if place < n - 1 else none,
-            [self._mask(one.features(size)) for one in found.folds],
+            [mask_of(one.features(size), self.rows.n_features) for one in found.folds],
         )  # fmt: skip
         how = f"by {model}{self._products()}"
         notes = [f"{self.about}; the other {n_others:,} rows chose and scored the features, {how}."]
@@ -493,10 +493,6 @@ class _Whole:
     def _noted(self, note: str) -> Selection:
         return replace(self.raced, warnings=[*self.raced.warnings, note])
 
-    @property
-    def _by(self) -> str:
-        return "row" if self.stream.groups is None else "group"
-
     def _nothing(self) -> float:
         """Return the score of knowing nothing."""
         counts = self.stream.class_counts
@@ -509,19 +505,16 @@ class _Whole:
         told = [f"{names[i]} × {names[j]}" for i, j in self.found.pairs[:3]]
         return f" ({', '.join(told)}{', …' if len(self.found.pairs) > 3 else ''})" if told else ""
 
-    def _mask(self, features: IntArray) -> BoolArray:
-        mask = np.zeros(self.rows.n_features, dtype=bool)
-        mask[features] = True
-        return mask
-
     def _written(self, size: int, chosen: dict[str, int], outcome: _Outcome, notes: list[str], model: str) -> Selection:
         raced, names, order = self.raced, self.rows.names, self.found.whole.features(size)
         everyone = self.found.whole.features(self.found.sizes[-1])
         ranking = np.empty(len(names), dtype=np.int64)
         ranking[np.concatenate([everyone, np.setdiff1d(np.arange(len(names)), everyone)])] = 1 + np.arange(len(names))
-        choices = {prefer: self._mask(self.found.whole.features(own)) for prefer, own in chosen.items()}
+        choices = {prefer: mask_of(self.found.whole.features(own), len(names)) for prefer, own in chosen.items()}
         judge = KNN(n_neighbors="auto")
-        answer = Answer(self._mask(order), ranking, judge, curve=self._curve(choices), choices=choices, judge=judge)
+        answer = Answer(
+            mask_of(order, len(names)), ranking, judge, curve=self._curve(choices), choices=choices, judge=judge
+        )
         features, told = [names[i] for i in order], raced.evidence
         if set(features) != set(raced.names):
             shown = thin(self.rows, SHOWN_ROWS, self.asked.seed)
@@ -530,11 +523,9 @@ class _Whole:
         measured: dict[str, Any] = {}
         if self.asked.cv:
             numbers = numbers_of(outcome.chosen, outcome.difference, len(outcome.masks))
-            measured["heldout"] = numbers | {
-                "baseline": self._nothing(),
-                "in_points": self.found.is_share,
-                "by": self._by,
-            }
+            by = "row" if self.stream.groups is None else "group"
+            told_of = {"baseline": self._nothing(), "in_points": self.found.is_share, "by": by}
+            measured["heldout"] = numbers | told_of
             measured["score_heldout"] = outcome.chosen.estimate
             measured["score_heldout_all_features"] = outcome.everyone.estimate
         return replace(
@@ -560,10 +551,7 @@ class _Whole:
         """Describe the table: cells and classes of all rows, columns as the sample shows them."""
         glance = self.raced.data.copy()
         glance["missing_cells"] = self.n_missing
-        if self.rows.task == "classification":
-            pairs = zip(self.rows.classes, self.stream.class_counts.tolist(), strict=True)
-            glance["classes"] = {str(label): count for label, count in pairs}
-        return glance
+        return _with_classes(glance, self.stream)
 
     def _curve(self, choices: dict[str, BoolArray]) -> dict[str, Any]:
         found = self.found
@@ -801,15 +789,20 @@ class _Outcome:
         return cls(chosen, everyone, difference, masks)
 
 
+def _with_classes(glance: TableGlance, stream: Stream) -> TableGlance:
+    """Add how many rows each class has."""
+    if stream.like.task == "classification":
+        pairs = zip(stream.like.classes, stream.class_counts.tolist(), strict=True)
+        glance["classes"] = {str(label): count for label, count in pairs}
+    return glance
+
+
 def _describe(stream: Stream, plan: Plan, found: _Searched, outcome: _Outcome | None) -> Selection:
     like, fitted = stream.like, found.fitted
     chosen, order = np.flatnonzero(fitted.support_), fitted.answer_.order
-    glance = glance_of(like, found.n_missing)
+    glance = _with_classes(glance_of(like, found.n_missing), stream)
     if found.cuts:
         glance["cuts"] = found.cuts
-    if like.task == "classification":
-        pairs = zip(like.classes, stream.class_counts.tolist(), strict=True)
-        glance["classes"] = {str(label): count for label, count in pairs}
     note = (
         f"The table was read in chunks: {stream.n_samples:,} rows in {counted(stream.n_parts, 'part')}, {found.told}; "
         "all rows were used."

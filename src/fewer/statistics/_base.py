@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
 
-from fewer.io import PartWork, Source
+from fewer.io import PartWork, Stream
 from fewer.problem import Problem
 
 if TYPE_CHECKING:
@@ -76,16 +76,8 @@ class InParts(Protocol):
     """Rows that are read part by part: a `Stream`, or what is made of one."""
 
     @property
-    def source(self) -> Source:
-        """Where the parts lie."""
-
-    @property
-    def columns(self) -> list[str]:
-        """What is read of them."""
-
-    @property
-    def chunk_rows(self) -> int:
-        """How many rows are read at a time."""
+    def stream(self) -> Stream:
+        """Where the parts lie, what is read of them, and how many rows at a time."""
 
     def problems(self, part: int, frames: Iterator[Any]) -> Iterator[Problem]:
         """Turn frames of a part into problems."""
@@ -98,7 +90,7 @@ class _Collecting(PartWork):
     """Statistics of a part, how they merge, and what is made of them."""
 
     def __init__(self, table: InParts, make: Callable[[], Any], finish: Callable[[Any], Any] | None) -> None:
-        self.columns, self.n_rows = table.columns, table.chunk_rows
+        self.columns, self.n_rows = table.stream.columns, table.stream.chunk_rows
         self._table, self._make, self._finish = table.sent(), make, finish
 
     def read(self, part: int, frames: Iterator[Any]) -> Any:
@@ -149,7 +141,7 @@ def collect(
     >>> collect(stream, lambda: Ranges(1), Resources()).high
     array([4.])
     """
-    return stream.source.reduce(_Collecting(stream, make, finish), resources)
+    return stream.stream.source.reduce(_Collecting(stream, make, finish), resources)
 
 
 def _as_tuple(statistics: Any) -> tuple[Statistics, ...]:
