@@ -7,6 +7,7 @@ from numbers import Real
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils._param_validation import Interval
@@ -14,6 +15,7 @@ from sklearn.utils._param_validation import Interval
 from fewer.contracts import Moves, Objective, ObjectiveWalk, Search, SearchSpace, moved_on
 from fewer.contracts.declaring import Count, NonNegative, Positive, parameters
 from fewer.contracts.trace import Step, is_better
+from fewer.search._sequential import State, begin, step_of
 
 
 @parameters
@@ -78,21 +80,16 @@ class Annealing(Search):
         # The start, and every try of every level.
         return 1 + self.levels * self._limits(space)[0]
 
-    def rehearse(self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, n: int) -> None:
+    def rehearse(self, scorer: Objective, space: SearchSpace, rng: Generator, n: int) -> None:
         # Walk for so many tries.
         walk = scorer.walk(space.random(rng))
         for _ in accepted_changes(walk, draw_moves(space, n, self.t0, rng), 0.0, n, space, rng):
             pass
 
-    def steps(
-        self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, state: dict[str, Any]
-    ) -> Iterator[Step]:
+    def steps(self, scorer: Objective, space: SearchSpace, rng: Generator, state: State) -> Iterator[Step]:
         # Anneal, reporting after each level.
         if not state:
-            mask = space.random(rng) if space.start is None else space.start.copy()
-            score = float(scorer.score(mask[None])[0])
-            state.update(level=0, mask=mask, score=score, best=mask.copy(), best_score=score)
-            yield Step(mask, score, mask, score)
+            yield begin(scorer, space.random(rng) if space.start is None else space.start.copy(), state, level=0)
         walk = scorer.walk(state["mask"])
         max_tries, max_successes = self._limits(space)
         while state["level"] < self.levels:
@@ -105,7 +102,7 @@ class Annealing(Search):
             state.update(level=state["level"] + 1, mask=walk.state.copy())
             if self.answer == "final":
                 state.update(best=state["mask"], best_score=state["score"])
-            yield Step(state["mask"], state["score"], state["best"], state["best_score"])
+            yield step_of(state)
 
     def _limits(self, space: SearchSpace) -> tuple[int, int]:
         """Return how many tries and how many accepted changes end a level."""
@@ -120,7 +117,7 @@ class Annealing(Search):
 Change = list[tuple[int, float, float]]
 
 
-def draw_moves(space: SearchSpace, n: int, temperature: float, rng: np.random.Generator) -> Moves:
+def draw_moves(space: SearchSpace, n: int, temperature: float, rng: Generator) -> Moves:
     """Draw n changes of one unit, and how many points each may cost: less than −T·log(chance)."""
     units = rng.integers(max(space.n_units, 1), size=n)
     shifts = rng.integers(1, space.weight_levels + 1, size=n)
@@ -130,7 +127,7 @@ def draw_moves(space: SearchSpace, n: int, temperature: float, rng: np.random.Ge
 
 
 def accepted_changes(
-    walk: ObjectiveWalk, moves: Moves, score: float, most: int, space: SearchSpace, rng: np.random.Generator
+    walk: ObjectiveWalk, moves: Moves, score: float, most: int, space: SearchSpace, rng: Generator
 ) -> Iterator[float]:
     """Try changes until so many are accepted, giving the score after each of these.
 
@@ -161,7 +158,7 @@ def accepted_changes(
             return
 
 
-def change_of(state: NDArray[Any], unit: int, shift: int, space: SearchSpace, rng: np.random.Generator) -> Change:
+def change_of(state: NDArray[Any], unit: int, shift: int, space: SearchSpace, rng: Generator) -> Change:
     """Return a unit another value, with an exchange where the size limits ask for one.
 
     A change is a list of (unit, new value, old value); an empty one means that no change is possible.

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
+from numpy.random import Generator
 
 from fewer.contracts import Count, Objective, Search, SearchSpace, parameters
 from fewer.contracts.trace import Step, size_of
 from fewer.problem import BoolArray, FloatArray, IntArray
-from fewer.search._sequential import MinGain, first_state
+from fewer.search._sequential import MinGain, State, first_state
 
 
 @parameters
@@ -61,9 +62,7 @@ class BestFirst(Search):
     min_gain: MinGain = 0.0
     direction: Literal["forward", "backward"] = "forward"
 
-    def steps(
-        self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, state: dict[str, Any]
-    ) -> Iterator[Step]:
+    def steps(self, scorer: Objective, space: SearchSpace, rng: Generator, state: State) -> Iterator[Step]:
         # Expand one subset after the other.
         if not state:
             start = first_state(space, self.direction == "forward")
@@ -89,7 +88,7 @@ class BestFirst(Search):
             self._crown(children, scores, space, state)
             yield Step(mask, score, state["best"], state["best_score"])
 
-    def _most_promising(self, state: dict[str, Any], space: SearchSpace) -> int | None:
+    def _most_promising(self, state: State, space: SearchSpace) -> int | None:
         """Return the best subset that was not expanded: nearer to an allowed size, higher score, smaller, earlier."""
         waiting = np.flatnonzero(~state["expanded"])
         if not len(waiting):
@@ -98,7 +97,7 @@ class BestFirst(Search):
         order = np.lexsort((waiting, size_of(masks), -state["scores"][waiting], _distance(masks, space)))
         return int(waiting[order[0]])
 
-    def _crown(self, children: BoolArray, scores: FloatArray, space: SearchSpace, state: dict[str, Any]) -> None:
+    def _crown(self, children: BoolArray, scores: FloatArray, space: SearchSpace, state: State) -> None:
         """Let the best child be the best so far if it is better, and be patient anew.
 
         A smaller subset with the same score takes the place quietly. Nothing is idle on the way to an allowed size.

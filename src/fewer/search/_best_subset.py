@@ -8,13 +8,14 @@ from numbers import Integral
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
+from numpy.random import Generator
 from sklearn.utils._param_validation import Interval
 
 from fewer.contracts import Count, Objective, Search, SearchSpace, parameters
 from fewer.contracts.trace import Step
 from fewer.kernels.leaps import leap, open_node
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
-from fewer.search._sequential import keep_best
+from fewer.search._sequential import State, begin, move_to, step_of
 from fewer.statistics.encoding import scaled_inputs
 
 CHUNK = 20_000
@@ -79,9 +80,7 @@ class BestSubset(Search):
     exact_up_to: Annotated[int, Interval(Integral, 0, 200, closed="both")] = 50
     max_nodes: Count | None = 5_000_000
 
-    def steps(
-        self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, state: dict[str, Any]
-    ) -> Iterator[Step]:
+    def steps(self, scorer: Objective, space: SearchSpace, rng: Generator, state: State) -> Iterator[Step]:
         # Search the tree, or splice size after size; then score the best fit of each size.
         equations = NormalEquations.of(scorer.problem, space)
         if space.n_units <= self.exact_up_to:
@@ -89,9 +88,7 @@ class BestSubset(Search):
         else:
             yield from self._splice(scorer, space, equations, state)
 
-    def _leap(
-        self, scorer: Objective, space: SearchSpace, equations: NormalEquations, state: dict[str, Any]
-    ) -> Iterator[Step]:
+    def _leap(self, scorer: Objective, space: SearchSpace, equations: NormalEquations, state: State) -> Iterator[Step]:
         if not state:
             state.update(tree_of(equations, space))
             yield self._answer(scorer, space, state)
@@ -106,7 +103,7 @@ class BestSubset(Search):
         state["sums"] = state["best_sums"] / equations.total
         yield self._answer(scorer, space, state)
 
-    def _proof(self, equations: NormalEquations, space: SearchSpace, state: dict[str, Any]) -> str:
+    def _proof(self, equations: NormalEquations, space: SearchSpace, state: State) -> str:
         visited, n = int(state["progress"][1]), space.n_units
         if state["progress"][0] < 0:
             return (
@@ -119,7 +116,7 @@ class BestSubset(Search):
             f"squares smaller by up to {100 * gap:.2g} %. The criterion's score picked the size."
         )
 
-    def _answer(self, scorer: Objective, space: SearchSpace, state: dict[str, Any]) -> Step:
+    def _answer(self, scorer: Objective, space: SearchSpace, state: State) -> Step:
         """Score the best fits that are new, and answer with the best of an allowed size."""
         known = state.setdefault("scored", np.zeros_like(state["best_masks"]))
         scores = state.setdefault("scores", np.full(len(known), -np.inf))
@@ -133,21 +130,17 @@ class BestSubset(Search):
         return Step(state["best"], state["best_score"], state["best"], state["best_score"])
 
     def _splice(
-        self, scorer: Objective, space: SearchSpace, equations: NormalEquations, state: dict[str, Any]
+        self, scorer: Objective, space: SearchSpace, equations: NormalEquations, state: State
     ) -> Iterator[Step]:
         if not state:
-            mask = space.empty()
-            state.update(size=0, mask=mask, best=mask, best_score=float(scorer.score(mask[None])[0]), stale=0, sums=[])
-            yield Step(mask, state["best_score"], mask, state["best_score"])
+            yield begin(scorer, space.empty(), state, size=0, stale=0, sums=[])
         most = min(space.max_units, equations.n_rows - 2)
         while state["size"] < most and (state["stale"] < PATIENCE or state["size"] < space.min_units):
             state["size"] += 1
             mask, total = spliced(equations, state["mask"], state["size"])
-            score = float(scorer.score(mask[None])[0])
-            better = keep_best(mask, score, state, space)
-            state.update(mask=mask, stale=0 if better else state["stale"] + 1)
-            state["sums"] = [*state["sums"], total / equations.total]
-            yield Step(mask, score, state["best"], state["best_score"])
+            better = move_to(mask, float(scorer.score(mask[None])[0]), state, space)
+            state.update(stale=0 if better else state["stale"] + 1, sums=[*state["sums"], total / equations.total])
+            yield step_of(state)
         scorer.note(
             f"Splicing looked for the best fit of each size up to {state['size']} (more than {self.exact_up_to} "
             "features: no proof that there is none better). The criterion's score picked the size."
@@ -266,7 +259,7 @@ def tree_of(equations: NormalEquations, space: SearchSpace) -> dict[str, Any]:
     return tree
 
 
-def open_gap(state: dict[str, Any], size: int, space: SearchSpace) -> float:
+def open_gap(state: State, size: int, space: SearchSpace) -> float:
     """Return by what share the best sum of a size may still fall: from the least sum of a branch that was not taken.
 
     Parameters

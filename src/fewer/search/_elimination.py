@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from fewer.contracts import Count, Fraction, Objective, Search, SearchSpace, parameters, round_scores
 from fewer.contracts.trace import Step
 from fewer.problem import BoolArray, IntArray
+from fewer.search._sequential import State
 
 
 @parameters
@@ -76,9 +78,7 @@ class Elimination(Search):
     needs: ClassVar[frozenset[str]] = frozenset({"has_importances"})
     ordered: ClassVar[bool] = True
 
-    def steps(
-        self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, state: dict[str, Any]
-    ) -> Iterator[Step]:
+    def steps(self, scorer: Objective, space: SearchSpace, rng: Generator, state: State) -> Iterator[Step]:
         # Eliminate on each split to find the size, then on all rows.
         full = space.full() if space.start is None else space.start.astype(bool)
         sizes = self._sizes(int(full.sum()), space)
@@ -103,7 +103,7 @@ class Elimination(Search):
         fewest = min(space.min_units, n_units)
         return np.unique(np.append(np.arange(n_units, fewest, -step), fewest))[::-1]
 
-    def _examine_part(self, scorer: Objective, full: BoolArray, state: dict[str, Any]) -> None:
+    def _examine_part(self, scorer: Objective, full: BoolArray, state: State) -> None:
         """Take one step down on the training rows of one split, and score it on the test rows."""
         part, place, sizes = state["part"], state["place"], state["sizes"]
         importances, score = scorer.examine(state["mask"], part, self.importance)
@@ -113,7 +113,7 @@ class Elimination(Search):
         else:
             state.update(part=part + 1, place=0, mask=full)
 
-    def _eliminate(self, scorer: Objective, space: SearchSpace, state: dict[str, Any]) -> Iterator[Step]:
+    def _eliminate(self, scorer: Objective, space: SearchSpace, state: State) -> Iterator[Step]:
         """Step down on all rows: to the size that the splits chose, or past all allowed sizes, to choose by score."""
         sizes = state["sizes"]
         allowed = sizes <= space.max_units

@@ -12,6 +12,7 @@ from numbers import Integral, Real
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils._param_validation import Interval
@@ -19,9 +20,10 @@ from sklearn.utils._param_validation import Interval
 from fewer.contracts import Count, NonNegative, Objective, Search, SearchSpace, Share, parameters
 from fewer.contracts.trace import Step, best_first, is_better, size_of
 from fewer.problem import FloatArray, IntArray
+from fewer.search._sequential import State
 
 
-def repair(states: NDArray[Any], space: SearchSpace, rng: np.random.Generator) -> NDArray[Any]:
+def repair(states: NDArray[Any], space: SearchSpace, rng: Generator) -> NDArray[Any]:
     """Switch random units until every state has an allowed size; units switched on get a random weight above 0.
 
     Examples
@@ -105,9 +107,7 @@ class Genetic(Search):
         # The first members, and every child of every generation.
         return self.population * (1 + self.generations)
 
-    def steps(
-        self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, state: dict[str, Any]
-    ) -> Iterator[Step]:
+    def steps(self, scorer: Objective, space: SearchSpace, rng: Generator, state: State) -> Iterator[Step]:
         # Breed one generation after the other.
         if not state:
             members = np.array([space.random(rng) for _ in range(self.population)])
@@ -130,9 +130,7 @@ class Genetic(Search):
             state.update(members=members, scores=scores)
             yield self._step(state)
 
-    def _breed(
-        self, members: NDArray[Any], scores: FloatArray, space: SearchSpace, rng: np.random.Generator
-    ) -> NDArray[Any]:
+    def _breed(self, members: NDArray[Any], scores: FloatArray, space: SearchSpace, rng: Generator) -> NDArray[Any]:
         n, q = self.population - self._n_elite(), space.n_units
         chances = roulette(scores) if self.selection == "roulette" else None
         pairs = rng.choice(len(members), size=(n, 2), p=chances)
@@ -166,12 +164,12 @@ class Genetic(Search):
             return 0
         return min(max(1, round(self.elitism * self.population)), self.population - 1)
 
-    def _step(self, state: dict[str, Any]) -> Step:
+    def _step(self, state: State) -> Step:
         first = best_first(state["members"], state["scores"])[0]
         return Step(state["members"][first], float(state["scores"][first]), state["best"], state["best_score"])
 
 
-def crossed(n: int, n_genes: int, n_points: int, rng: np.random.Generator) -> NDArray[np.bool_]:
+def crossed(n: int, n_genes: int, n_points: int, rng: Generator) -> NDArray[np.bool_]:
     """Say which genes each of n children takes from its second parent: those behind the first point, up to the second.
 
     Points lie between genes, all places equally likely; one point lies strictly inside.
@@ -257,9 +255,7 @@ class PBIL(Search):
         # Every member of every generation of every run.
         return self.population * self.generations * self.runs
 
-    def steps(
-        self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, state: dict[str, Any]
-    ) -> Iterator[Step]:
+    def steps(self, scorer: Objective, space: SearchSpace, rng: Generator, state: State) -> Iterator[Step]:
         # Sample, learn, and start again when the chances have decided.
         q = space.n_units
         if not state:

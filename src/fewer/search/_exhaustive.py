@@ -12,11 +12,13 @@ from math import comb
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from fewer.contracts import Count, IncompatibleError, Objective, Scorer, Search, SearchSpace, Sweep, best_of, parameters
 from fewer.contracts.trace import Step, is_better
 from fewer.problem import BoolArray, FloatArray
+from fewer.search._sequential import State
 
 PATIENCE = 0.5  # seconds of work between two reports
 KEPT = 100  # subsets kept of each block where every subset is scored
@@ -59,9 +61,7 @@ class Exhaustive(Search):
     max_subsets: Count | None = None
     top: Count | None = 100
 
-    def steps(
-        self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, state: dict[str, Any]
-    ) -> Iterator[Step]:
+    def steps(self, scorer: Objective, space: SearchSpace, rng: Generator, state: State) -> Iterator[Step]:
         # Judge block after block of subsets.
         q = space.n_units
         counts = [comb(q, size) for size in range(space.min_units, space.max_units + 1)]
@@ -222,9 +222,7 @@ class BranchAndBound(Search):
         """A monotone criterion, unless forced."""
         return frozenset() if self.force else frozenset({"monotone"})
 
-    def steps(
-        self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, state: dict[str, Any]
-    ) -> Iterator[Step]:
+    def steps(self, scorer: Objective, space: SearchSpace, rng: Generator, state: State) -> Iterator[Step]:
         # Search the tree of one size after the other, depth first.
         if not state:
             full = space.full()
@@ -244,7 +242,7 @@ class BranchAndBound(Search):
             state.update(size=state["size"] - 1, started=False)
         yield Step(state["best"], state["best_score"], state["best"], state["best_score"])
 
-    def _visit(self, scorer: Objective, space: SearchSpace, state: dict[str, Any]) -> bool:
+    def _visit(self, scorer: Objective, space: SearchSpace, state: State) -> bool:
         """Take the next node: cut it, answer with it, or put its branches on the pile."""
         node, raw = state["nodes"].pop(), state["raw_scores"].pop()
         mask = (node != OUT).astype(space.dtype)

@@ -7,13 +7,15 @@ from numbers import Integral, Real
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
+from numpy.random import Generator
 from scipy.special import expit, logsumexp, softmax
 from sklearn.utils._param_validation import Interval
 
 from fewer.contracts import Fraction, Objective, Search, SearchSpace, parameters
-from fewer.contracts.trace import Step, is_better
+from fewer.contracts.trace import Step
 from fewer.kernels.path import TOLERANCE, Ever, descend, descend_singly, follow
 from fewer.problem import FloatArray, IntArray, Problem
+from fewer.search._sequential import State, begin, move_to, step_of
 from fewer.statistics.encoding import scaled_inputs
 
 MOST_ROUNDS = 500
@@ -78,27 +80,21 @@ class RegularizationPath(Search):
     n_alphas: Annotated[int, Interval(Integral, 2, None, closed="left")] = 100
     eps: Fraction = 1e-3
 
-    def steps(
-        self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, state: dict[str, Any]
-    ) -> Iterator[Step]:
+    def steps(self, scorer: Objective, space: SearchSpace, rng: Generator, state: State) -> Iterator[Step]:
         # Compute the path, then score the subsets along it.
         if not state:
             ratio = 1.0 if self.penalty == "l1" else float(self.l1_ratio)
             order, alphas = entry_order(scorer.problem, space, ratio, self.n_alphas, self.eps)
-            mask = space.empty()
-            score = float(scorer.score(mask[None])[0])
-            state.update(order=order, entered_at=alphas, size=0, best=mask, best_score=score)
-            yield Step(mask, score, mask, score)
+            yield begin(scorer, space.empty(), state, order=order, entered_at=alphas, size=0)
         while state["size"] < space.max_units:
             state["size"] += 1
             mask = space.empty()
             mask[state["order"][: state["size"]]] = True
             score = float(scorer.score(mask[None])[0])
-            if not space.allows(state["best"]) or (
-                space.allows(mask) and is_better(score, mask, state["best_score"], state["best"])
-            ):
+            if not space.allows(state["best"]):
                 state.update(best=mask, best_score=score)
-            yield Step(mask, score, state["best"], state["best_score"])
+            move_to(mask, score, state, space)
+            yield step_of(state)
 
 
 def entry_order(

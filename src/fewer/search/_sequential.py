@@ -17,14 +17,17 @@ from numbers import Integral, Real
 from typing import Annotated, Any, ClassVar, Literal, cast
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy import stats
 from sklearn.utils._param_validation import Interval
 
 from fewer.contracts import Count, Objective, PredictiveScorer, Ranker, Resources, Search, SearchSpace, parameters
 from fewer.contracts.trace import Step, is_better
-from fewer.problem import BoolArray, FloatArray, InputError, Problem
+from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem
 
+State = dict[str, Any]
+"""Where a search stands, as a trace keeps it."""
 MinGain = Annotated[float, Interval(Real, None, None, closed="neither")]
 """By how much a move must raise the score."""
 
@@ -36,14 +39,35 @@ def first_state(space: SearchSpace, adding: bool) -> BoolArray:
     return space.empty() if adding else space.full()
 
 
-def keep_best(mask: BoolArray, score: float, state: dict[str, Any], space: SearchSpace) -> bool:
-    """Keep a subset of an allowed size if it is the best so far; say whether it is."""
+def begin(scorer: Objective, mask: NDArray[Any], state: State, **more: Any) -> Step:
+    """Stand on the subset that a search begins with."""
+    score = float(scorer.score(mask[None])[0])
+    state.update(mask=mask, score=score, best=mask, best_score=score, **more)
+    return step_of(state)
+
+
+def step_of(state: State) -> Step:
+    """Report where a search stands."""
+    return Step(state["mask"], state["score"], state["best"], state["best_score"])
+
+
+def move_to(mask: BoolArray, score: float, state: State, space: SearchSpace) -> bool:
+    """Stand on a subset, and keep it if its size is allowed and it is the best so far; say whether it is."""
+    state.update(mask=mask, score=score)
     better = space.allows(mask) and (
         not space.allows(state["best"]) or is_better(score, mask, state["best_score"], state["best"])
     )
     if better:
         state.update(best=mask, best_score=score)
     return bool(better)
+
+
+def best_move(scorer: Objective, mask: BoolArray, units: IntArray) -> tuple[BoolArray, float, int]:
+    """Switch the unit that scores best; return the subset, its score and the unit."""
+    choice, score = scorer.best_flip(mask, units)
+    moved = mask.copy()
+    moved[units[choice]] ^= True
+    return moved, score, int(units[choice])
 
 
 class _Sequential(Search):
@@ -53,40 +77,29 @@ class _Sequential(Search):
     adding: ClassVar[bool] = True
     min_gain: float | None
 
-    def steps(
-        self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, state: dict[str, Any]
-    ) -> Iterator[Step]:
+    def steps(self, scorer: Objective, space: SearchSpace, rng: Generator, state: State) -> Iterator[Step]:
         # Move to the best neighbor until none is good enough or the size limit is met.
         if not state:
-            mask = first_state(space, self.adding)
-            score = float(scorer.score(mask[None])[0])
-            state.update(mask=mask, score=score, best=mask, best_score=score, order=[])
-            yield Step(mask, score, mask, score)
+            yield begin(scorer, first_state(space, self.adding), state, order=[])
         while True:
             mask, score = state["mask"], state["score"]
             units, size = np.flatnonzero(mask != self.adding), int(mask.sum())
             if not len(units) or (size >= space.max_units if self.adding else size <= space.min_units):
                 return
-            choice, found = scorer.best_flip(mask, units)
+            after, found, unit = best_move(scorer, mask, units)
             # A subset that could not be scored is no place to stay.
             must_go_on = score == -np.inf or (size < space.min_units if self.adding else size > space.max_units)
             gain = round(found - score, 11)
             enough = self.min_gain is None or gain > self.min_gain or (gain == self.min_gain and not self.adding)
             if not must_go_on and not enough:
                 return
-            before, mask = mask, mask.copy()
-            mask[units[choice]] = self.adding
-            if not must_go_on and not self._is_shown(scorer, before, mask, len(units)):
+            if not must_go_on and not self._is_shown(scorer, mask, after, len(units)):
                 return
-            score = found
-            if (
-                self.min_gain is not None
-                or not space.allows(state["best"])
-                or (space.allows(mask) and is_better(score, mask, state["best_score"], state["best"]))
-            ):
-                state.update(best=mask, best_score=score)
-            state.update(mask=mask, score=score, order=[*state["order"], int(units[choice])])
-            yield Step(mask, score, state["best"], state["best_score"])
+            if self.min_gain is not None or not space.allows(state["best"]):
+                state.update(best=after, best_score=found)
+            move_to(after, found, state, space)
+            state["order"] = [*state["order"], unit]
+            yield step_of(state)
 
     def _is_shown(self, scorer: Objective, before: Any, after: Any, n_tried: int) -> bool:
         """Say whether the best of so many moves is to be believed."""
@@ -193,9 +206,7 @@ class InOrder(Search):
 
     ranker: Ranker
 
-    def steps(
-        self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, state: dict[str, Any]
-    ) -> Iterator[Step]:
+    def steps(self, scorer: Objective, space: SearchSpace, rng: Generator, state: State) -> Iterator[Step]:
         # Try one unit after the other.
         if not state:
             place = np.argsort(self.ranker.rank(scorer.problem, rng, Resources()).order)
@@ -248,38 +259,23 @@ class PlusLTakeAwayR(Search):
     l: Annotated[int, Interval(Integral, 0, None, closed="left")] = 2  # noqa: E741 - the algorithm's own letters
     r: Annotated[int, Interval(Integral, 0, None, closed="left")] = 1
 
-    def steps(
-        self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, state: dict[str, Any]
-    ) -> Iterator[Step]:
+    def steps(self, scorer: Objective, space: SearchSpace, rng: Generator, state: State) -> Iterator[Step]:
         # Make one move after the other.
         if self.l == self.r:
             raise InputError(f"l={self.l} and r={self.r}: give two different numbers.")
         climbing = self.l > self.r
         if not state:
-            mask = first_state(space, climbing)
-            score = float(scorer.score(mask[None])[0])
-            state.update(mask=mask, score=score, best=mask, best_score=score, move=0, end_met=False)
-            yield Step(mask, score, mask, score)
+            yield begin(scorer, first_state(space, climbing), state, move=0, end_met=False)
         while not self._is_over(state, space, climbing):
             place = state["move"] % (self.l + self.r)
             adding = place < self.l if climbing else place >= self.r
             state["move"] += 1
-            if self._move(scorer, state, space, adding):
-                yield Step(state["mask"], state["score"], state["best"], state["best_score"])
+            units = np.flatnonzero(state["mask"] != adding)
+            if len(units):
+                move_to(*best_move(scorer, state["mask"], units)[:2], state, space)
+                yield step_of(state)
 
-    def _move(self, scorer: Objective, state: dict[str, Any], space: SearchSpace, adding: bool) -> bool:
-        """Make the best move in one direction, if there is any."""
-        units = np.flatnonzero(~state["mask"] if adding else state["mask"])
-        if not len(units):
-            return False
-        choice, score = scorer.best_flip(state["mask"], units)
-        mask = state["mask"].copy()
-        mask[units[choice]] = adding
-        state.update(mask=mask, score=score)
-        keep_best(mask, score, state, space)
-        return True
-
-    def _is_over(self, state: dict[str, Any], space: SearchSpace, climbing: bool) -> bool:
+    def _is_over(self, state: State, space: SearchSpace, climbing: bool) -> bool:
         size = int(state["mask"].sum())
         state["end_met"] = state["end_met"] or size == (space.n_units if climbing else 0)
         if state["move"] % (self.l + self.r):
@@ -324,62 +320,49 @@ class Floating(Search):
     overshoot: Annotated[int, Interval(Integral, 0, None, closed="left")] = 3
     exhaust: Count = 1
 
-    def steps(
-        self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, state: dict[str, Any]
-    ) -> Iterator[Step]:
+    def steps(self, scorer: Objective, space: SearchSpace, rng: Generator, state: State) -> Iterator[Step]:
         # Alternate inclusion and conditional exclusion (or the reverse).
         forward = self.direction == "forward"
         if not state:
-            mask = first_state(space, forward)
-            score = float(scorer.score(mask[None])[0])
-            records = np.full(space.n_units + 1, -np.inf)
-            records[int(mask.sum())] = score
+            mask, records = first_state(space, forward), np.full(space.n_units + 1, -np.inf)
             phase = "exhaust" if forward and self.exhaust > 1 and not mask.any() else "advance"
-            state.update(mask=mask, score=score, best=mask, best_score=score, records=records, phase=phase, last=-1)
-            yield Step(mask, score, mask, score)
+            step = begin(scorer, mask, state, records=records, phase=phase, last=-1)
+            records[int(mask.sum())] = step.score
+            yield step
         while state["phase"] == "exhaust":
             size = int(state["mask"].sum()) + 1
             if size > min(self.exhaust, space.max_units):
                 state["phase"] = "advance"
                 break
             self._arrive(*best_of_size(scorer, space, size), state, space)
-            yield Step(state["mask"], state["score"], state["best"], state["best_score"])
+            yield step_of(state)
         while state["phase"] != "end":
             advancing = state["phase"] == "advance"
             if advancing and self._is_over(state, space, forward):
                 state["phase"] = "end"
                 return
             self._move(scorer, state, space, adding=advancing == forward, conditional=not advancing)
-            yield Step(state["mask"], state["score"], state["best"], state["best_score"])
+            yield step_of(state)
 
-    def _move(
-        self, scorer: Objective, state: dict[str, Any], space: SearchSpace, adding: bool, conditional: bool
-    ) -> None:
+    def _move(self, scorer: Objective, state: State, space: SearchSpace, adding: bool, conditional: bool) -> None:
         """Make the best move; a conditional one only if it beats the record of the size that it leads to."""
-        mask, records = state["mask"], state["records"]
-        units = np.flatnonzero(~mask if adding else mask)
-        size = int(mask.sum()) + (1 if adding else -1)
+        size = int(state["mask"].sum()) + (1 if adding else -1)
+        state["phase"] = "advance"
         if conditional and not 2 <= size <= space.n_units - 2:
-            state["phase"] = "advance"
             return
-        choice, score = scorer.best_flip(mask, units)
-        unit = int(units[choice])
-        if conditional and (score <= records[size] or unit == state["last"]):
-            state["phase"] = "advance"
+        mask, score, unit = best_move(scorer, state["mask"], np.flatnonzero(state["mask"] != adding))
+        if conditional and (score <= state["records"][size] or unit == state["last"]):
             return
-        mask = mask.copy()
-        mask[unit] = adding
         state.update(phase="retreat", last=-1 if conditional else unit)
         self._arrive(mask, score, state, space)
 
-    def _arrive(self, mask: BoolArray, score: float, state: dict[str, Any], space: SearchSpace) -> None:
+    def _arrive(self, mask: BoolArray, score: float, state: State, space: SearchSpace) -> None:
         """Stand on a subset; keep it if it is the best of its size, or of all."""
         records, size = state["records"], int(mask.sum())
         records[size] = max(records[size], score)
-        state.update(mask=mask, score=score)
-        keep_best(mask, score, state, space)
+        move_to(mask, score, state, space)
 
-    def _is_over(self, state: dict[str, Any], space: SearchSpace, forward: bool) -> bool:
+    def _is_over(self, state: State, space: SearchSpace, forward: bool) -> bool:
         size = int(state["mask"].sum())
         if size == (space.n_units if forward else 0):
             return True
@@ -522,9 +505,7 @@ class DIET(Search):
 
     min_gain: MinGain = 0.0
 
-    def steps(
-        self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, state: dict[str, Any]
-    ) -> Iterator[Step]:
+    def steps(self, scorer: Objective, space: SearchSpace, rng: Generator, state: State) -> Iterator[Step]:
         # Move to the best neighbor while it is better.
         levels = space.weight_levels
         if not state:
