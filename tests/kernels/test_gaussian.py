@@ -3,7 +3,7 @@ import pytest
 from sklearn.naive_bayes import GaussianNB
 
 from fewer.kernels.bundles import Gaussians, HeldOut
-from fewer.kernels.gaussian import predict_added, predict_members
+from fewer.kernels.gaussian import predict_added
 
 SMOOTHING = 1e-9
 
@@ -43,9 +43,9 @@ def truth(X, y, parts, columns):
 def test_log_likelihoods_are_scikit_learns():
     X, y, parts = folds()
     rows, learned = bundles(X, y, parts)
-    out = np.empty((40, 2))
-    predict_members(np.array([0, 1, 3]), rows, learned, out)
-    assert out == pytest.approx(truth(X, y, parts, [0, 1, 3]), rel=1e-9)
+    out = np.empty((1, 40, 2))
+    predict_added(np.array([0, 1]), np.array([3]), rows, learned, out)
+    assert out[0] == pytest.approx(truth(X, y, parts, [0, 1, 3]), rel=1e-9)
 
 
 def test_one_column_more_also_where_it_varies_most():

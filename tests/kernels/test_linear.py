@@ -3,7 +3,7 @@ import pytest
 from sklearn.linear_model import Ridge
 
 from fewer.kernels.bundles import HeldOut, Products
-from fewer.kernels.linear import factor, predict_added, predict_members
+from fewer.kernels.linear import factor, predict_added
 
 ALPHA = 0.5
 
@@ -35,10 +35,10 @@ def ridge(X, y, parts, columns):
 
 def test_predictions_are_those_of_ridge_regression():
     X, y, parts, rows, products = setting()
-    out, sure = np.empty((40, 1)), np.ones(2, dtype=bool)
-    predict_members(np.array([0, 1, 3]), rows, products, out, sure)
+    out, sure = np.empty((1, 40, 1)), np.ones((1, 2), dtype=bool)
+    predict_added(np.array([0, 1]), np.array([3]), rows, products, out, sure)
     assert sure.all()
-    assert out == pytest.approx(ridge(X, y, parts, [0, 1, 3]))
+    assert out[0] == pytest.approx(ridge(X, y, parts, [0, 1, 3]))
 
 
 def test_one_column_more():

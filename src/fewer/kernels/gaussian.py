@@ -61,10 +61,3 @@ def predict_added(members, added, rows, learned, out):
                     for k in range(base.shape[1]):
                         out[q, i, k] = base[i, k]
             add_column(out[q], added[q], rows, learned, fold, smooth)
-
-
-@kernel()
-def predict_members(members, rows, learned, out):
-    """Predict from the members: (n, c)."""
-    for fold in range(rows.bounds.shape[0] - 1):
-        add_members(out, members, rows, learned, fold, learned.smoothing * widest_of(members, learned, fold))

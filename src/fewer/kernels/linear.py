@@ -104,33 +104,3 @@ def predict_added(members, added, rows, products, out, sure):
                 scale, shift = total / length, products.half * total * total / length
                 for i in range(n):
                     out[q, low + i, j] = base[j, i] + scale * rest[i] - shift
-
-
-@kernel(fastmath={"contract", "reassoc", "nsz"})
-def predict_members(members, rows, products, out, sure):
-    """Predict from the members: (n, c)."""
-    k, c = members.shape[0], products.moments.shape[2]
-    lower, shares = np.empty((k, k)), np.empty((k, c))
-    for fold in range(rows.bounds.shape[0] - 1):
-        if not factor(products.gram[fold], members, lower, products.least):
-            sure[fold] = False
-            continue
-        for j in range(c):
-            start = products.constant[fold, j]
-            for a in range(k):
-                total = products.moments[fold, members[a], j]
-                for b in range(a):
-                    total -= lower[a, b] * shares[b, j]
-                shares[a, j] = total / lower[a, a]
-                start -= products.half * shares[a, j] ** 2
-            # Lᵀ β = L⁻¹ Xᵀy: back substitution gives the coefficients of the columns themselves.
-            for a in range(k - 1, -1, -1):
-                total = shares[a, j]
-                for b in range(a + 1, k):
-                    total -= lower[b, a] * shares[b, j]
-                shares[a, j] = total / lower[a, a]
-            for i in range(rows.bounds[fold], rows.bounds[fold + 1]):
-                total = start
-                for a in range(k):
-                    total += shares[a, j] * rows.columns[members[a], i]
-                out[i, j] = total

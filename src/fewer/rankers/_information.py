@@ -5,15 +5,17 @@ Information gain: how much about the class a feature's bin tells (Chen, section 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fewer.contracts import ROWS, Count, Ranker, Ranking, Resources, parameters
-from fewer.kernels.information import impurity_with, information_with, sum_kernels
+from fewer.kernels.information import information_with, sum_kernels
 from fewer.models.mdlp import bin_numbers, mdlp_cuts
 from fewer.parallel import in_threads
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem, Task
@@ -27,7 +29,59 @@ CELLS = 1 << 18
 """Of columns that are ordered together."""
 
 
-class FeatureBins:
+class ColumnCodes(ABC):
+    """Columns and target as codes, and the information between them in nats; subclasses say how columns are kept."""
+
+    levels: IntArray
+
+    def __init__(self, problem: Problem, n_bins: int, n_jobs: int = 1) -> None:
+        self.target, self.n_target = problem.y.astype(np.int32), max(problem.n_classes, 1)
+        if problem.task == "regression":
+            self.target, self.n_target = to_codes(problem.y, n_bins, False)
+        self.weights, self._n_jobs = problem.row_weights, n_jobs
+
+    @abstractmethod
+    def column(self, feature: int) -> Codes:
+        """Return the codes of one column, all rows."""
+
+    @abstractmethod
+    def with_codes(self, codes: Codes, n_codes: int) -> FloatArray:
+        """Return the information of every feature and one vector of codes."""
+
+    @property
+    @abstractmethod
+    def entropies(self) -> FloatArray:
+        """H(f) of every feature f."""
+
+    def relevance(self, target: Codes | None = None) -> FloatArray:
+        """Return I(C; f) of every feature."""
+        return self.with_codes(self.target if target is None else target, self.n_target)
+
+    def redundancy(self, feature: int) -> FloatArray:
+        """Return I(f; s) of every feature f with one feature s."""
+        return self.with_codes(self.column(feature), int(self.levels[feature]))
+
+    def conditional(self, feature: int) -> FloatArray:
+        """Return I(f; C | s) = I(f; (s, C)) − I(f; s) of every feature f, given one feature s."""
+        return np.maximum(self.with_codes(*self._pair(feature)) - self.redundancy(feature), 0.0)
+
+    def entropy(self, feature: int) -> FloatArray:
+        """Return H(f, s, C) of every feature f, with one feature s and the target."""
+        pair, n_pair = self._pair(feature)
+        return self.entropies + entropy(np.bincount(pair, self.weights)) - self.with_codes(pair, n_pair)
+
+    def _pair(self, feature: int) -> tuple[Codes, int]:
+        pair = self.column(feature) * np.int32(self.n_target) + self.target
+        return pair, int(self.levels[feature]) * self.n_target
+
+    def _in_blocks(self, run: Callable[[int, int], None]) -> None:
+        """Let blocks of features run in threads."""
+        p = len(self.levels)
+        edges = np.linspace(0, p, max(min(self._n_jobs, p), 1) + 1).astype(np.int64)
+        in_threads(lambda block: run(*block), list(pairwise(edges.tolist())), self._n_jobs)
+
+
+class FeatureBins(ColumnCodes):
     """Columns and target as integer codes, and the information between them.
 
     A column with at most `n_bins` values, or a nominal one, keeps them; others are cut into bins that hold about as
@@ -35,21 +89,16 @@ class FeatureBins:
     """
 
     def __init__(self, problem: Problem, n_bins: int, n_jobs: int = 1) -> None:
+        super().__init__(problem, n_bins, n_jobs)
         nominal = problem.nominal
         self.codes: Codes = np.empty((problem.n_features, problem.n_samples), dtype=np.int32)
-        self.levels: IntArray = np.empty(problem.n_features, dtype=np.int64)
+        self.levels = np.empty(problem.n_features, dtype=np.int64)
         for low in range(0, problem.n_features, BLOCK):
             # Block by block: a whole table turned round is one table more.
             block = np.ascontiguousarray(problem.X[:, low : low + BLOCK].T)
             told = self._rank_block(block, low, n_bins, nominal[low : low + BLOCK])
             for f in np.flatnonzero(~told).tolist():
                 self.codes[low + f], self.levels[low + f] = to_codes(block[f], n_bins, bool(nominal[low + f]))
-        if problem.task == "classification":
-            self.target, self.n_target = problem.y.astype(np.int32), max(problem.n_classes, 1)
-        else:
-            self.target, self.n_target = to_codes(problem.y, n_bins, False)
-        self.weights = problem.row_weights
-        self._n_jobs = n_jobs
 
     def _rank_block(self, block: FloatArray, low: int, n_bins: int, nominal: BoolArray) -> BoolArray:
         """Code columns of many different values together, by their ranks; return which columns that did."""
@@ -72,60 +121,23 @@ class FeatureBins:
             told[first : first + step] = clear
         return told
 
-    def relevance(self, target: Codes | None = None) -> FloatArray:
-        """Return I(C; f) of every feature."""
-        return self.with_codes(self.target if target is None else target, self.n_target)
+    def column(self, feature: int) -> Codes:
+        """Return the codes of one column."""
+        return self.codes[feature]
 
-    def redundancy(self, feature: int) -> FloatArray:
-        """Return I(f; s) of every feature f with one feature s."""
-        return self.with_codes(self.codes[feature], int(self.levels[feature]))
+    @property
+    def entropies(self) -> FloatArray:
+        """H(f) of every feature f."""
+        return np.array([entropy(np.bincount(codes, self.weights)) for codes in self.codes])
 
-    def conditional(self, feature: int) -> FloatArray:
-        """Return I(f; C | s) = I(f; (s, C)) − I(f; s) of every feature f, given one feature s."""
-        pair = self.codes[feature] * np.int32(self.n_target) + self.target
-        both = self.with_codes(pair, int(self.levels[feature]) * self.n_target)
-        return np.maximum(both - self.redundancy(feature), 0.0)
+    def with_codes(self, codes: Codes, n_codes: int) -> FloatArray:
+        """Return the information of every feature and one vector of codes."""
+        out = np.zeros(len(self.codes))
 
-    def entropy(self, feature: int | None = None) -> FloatArray:
-        """Return H(f) of every feature f, or H(f, s, C) with one feature s and the target."""
-        if feature is None:
-            return np.array([self._own(codes) for codes in self.codes])
-        pair = self.codes[feature] * np.int32(self.n_target) + self.target
-        both = self.with_codes(pair, int(self.levels[feature]) * self.n_target)
-        return self.entropy() + self._own(pair) - both
+        def run(low: int, high: int) -> None:
+            information_with(low, high, self.codes, self.levels, codes, n_codes, self.weights, out)
 
-    def impurity(self, feature: int | None = None) -> FloatArray:
-        """Return the Gini impurity of the target that every feature takes away, alone or with one feature s."""
-        other = np.zeros_like(self.target), 1
-        if feature is not None:
-            other = self.codes[feature], int(self.levels[feature])
-        columns, target = (self.codes, self.levels), (self.target, self.n_target)
-
-        def run(block: tuple[int, int], out: FloatArray) -> None:
-            impurity_with(block, columns, other, target, self.weights, out)
-
-        return self._in_blocks(run)
-
-    def _own(self, codes: Codes) -> float:
-        """Return the entropy of a vector of codes."""
-        shares = np.bincount(codes, self.weights)
-        shares = shares[shares > 0] / self.weights.sum()
-        return float(-(shares * np.log(shares)).sum())
-
-    def with_codes(self, target: Codes, n_target: int) -> FloatArray:
-        """Return the information of every feature and one vector of codes, blocks of features in threads."""
-
-        def run(block: tuple[int, int], out: FloatArray) -> None:
-            information_with(*block, self.codes, self.levels, target, n_target, self.weights, out)
-
-        return self._in_blocks(run)
-
-    def _in_blocks(self, run: Callable[[tuple[int, int], FloatArray], None]) -> FloatArray:
-        p = len(self.codes)
-        out = np.zeros(p)
-        edges = np.linspace(0, p, max(min(self._n_jobs, p), 1) + 1).astype(np.int64)
-        blocks = list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
-        in_threads(lambda block: run(block, out), blocks, len(blocks))
+        self._in_blocks(run)
         return out
 
 

@@ -6,90 +6,65 @@ Rankers that add features one after the other by mutual information (Nel, chapte
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from numbers import Integral, Real
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csc_array
 from sklearn.utils._param_validation import Interval
 
 from fewer.contracts import ROWS, Count, NonNegative, Positive, Ranker, Ranking, Resources, Share, parameters
-from fewer.kernels.information import Other, Stored, information_with_sparse
+from fewer.kernels.information import Other, Stored, impurity_with, information_with_sparse
 from fewer.models.mdlp import class_bins
-from fewer.parallel import in_threads
-from fewer.problem import BoolArray, FloatArray, IntArray, Problem
-from fewer.rankers._information import FeatureBins, Kernels, bin_edges, to_codes
+from fewer.problem import BoolArray, FloatArray, Problem
+from fewer.rankers._information import Codes, ColumnCodes, FeatureBins, Kernels, bin_edges, to_codes
 from fewer.statistics import Uncertainties
 
 
-class SparseBins:
+class SparseBins(ColumnCodes):
     """Columns and target as codes, and the information between them, as `FeatureBins` has it, without a dense table."""
 
     def __init__(self, problem: Problem, n_bins: int, n_jobs: int = 1) -> None:
+        super().__init__(problem, n_bins, n_jobs)
         table = csc_array(problem.sparse)
-        self._starts, self._rows = table.indptr.astype(np.int64), table.indices.astype(np.int64)
-        self._codes = np.empty(table.nnz, dtype=np.uint16)
-        self._empty, self.levels = (np.zeros(problem.n_features, dtype=np.int64) for _ in range(2))
+        starts, rows = table.indptr.astype(np.int64), table.indices.astype(np.int64)
+        codes, empty, levels = np.empty(table.nnz, dtype=np.uint16), *np.zeros((2, problem.n_features), dtype=np.int64)
         for f in range(problem.n_features):
             edges, _ = bin_edges(problem.column(f), n_bins, False)
-            own = slice(self._starts[f], self._starts[f + 1])
-            cells = table.data[own]
-            missing = np.isnan(cells)
-            self._codes[own] = np.where(missing, len(edges) + 1, np.searchsorted(edges, cells, side="right"))
-            self._empty[f] = np.searchsorted(edges, 0.0, side="right")
-            self.levels[f] = len(edges) + 1 + bool(missing.any())
-        if problem.task == "classification":
-            self.target, self.n_target = problem.y.astype(np.int64), max(problem.n_classes, 1)
-        else:
-            codes, self.n_target = to_codes(problem.y, n_bins, False)
-            self.target = codes.astype(np.int64)
-        self.weights = problem.row_weights
-        self._n_jobs = n_jobs
+            cells = table.data[starts[f] : starts[f + 1]]
+            missing, bins = np.isnan(cells), np.searchsorted(edges, cells, side="right")
+            codes[starts[f] : starts[f + 1]] = np.where(missing, len(edges) + 1, bins)
+            empty[f] = np.searchsorted(edges, 0.0, side="right")
+            levels[f] = len(edges) + 1 + bool(missing.any())
+        self.levels, self._columns = levels, Stored(starts, rows, codes, empty, levels)
 
-    def relevance(self, target: NDArray[np.int64] | None = None) -> FloatArray:
-        """Return I(C; f) of every feature."""
-        return self._with(self.target if target is None else target, self.n_target)[0]
-
-    def redundancy(self, feature: int) -> FloatArray:
-        """Return I(f; s) of every feature f with one feature s."""
-        return self._with(self._column(feature), int(self.levels[feature]))[0]
-
-    def conditional(self, feature: int) -> FloatArray:
-        """Return I(f; C | s) = I(f; (s, C)) − I(f; s) of every feature f, given one feature s."""
-        return np.maximum(self._with(*self._pair(feature))[0] - self.redundancy(feature), 0.0)
-
-    def entropy(self, feature: int) -> FloatArray:
-        """Return H(f, s, C) of every feature f, with one feature s and the target."""
-        pair, n_pair = self._pair(feature)
-        both, own = self._with(pair, n_pair)
-        shares = np.bincount(pair, self.weights) / self.weights.sum()
-        shares = shares[shares > 0]
-        return np.asarray(own - float((shares * np.log(shares)).sum()) - both)
-
-    def _pair(self, feature: int) -> tuple[IntArray, int]:
-        return self._column(feature) * self.n_target + self.target, int(self.levels[feature]) * self.n_target
-
-    def _column(self, feature: int) -> IntArray:
+    def column(self, feature: int) -> Codes:
         """Return the codes of one column, all rows."""
-        codes = np.full(len(self.target), self._empty[feature], dtype=np.int64)
-        own = slice(self._starts[feature], self._starts[feature + 1])
-        codes[self._rows[own]] = self._codes[own]
+        starts, rows, stored, empty, _ = self._columns
+        codes = np.full(len(self.target), empty[feature], dtype=np.int32)
+        own = slice(starts[feature], starts[feature + 1])
+        codes[rows[own]] = stored[own]
         return codes
 
-    def _with(self, other: IntArray, n_other: int) -> tuple[FloatArray, FloatArray]:
+    @cached_property
+    def entropies(self) -> FloatArray:
+        """H(f) of every feature f."""
+        return self._with(self.target, self.n_target)[1]
+
+    def with_codes(self, codes: Codes, n_codes: int) -> FloatArray:
+        """Return the information of every feature and one vector of codes."""
+        return self._with(codes, n_codes)[0]
+
+    def _with(self, codes: Codes, n_codes: int) -> tuple[FloatArray, FloatArray]:
         """Return the information of every feature and one vector of codes, and every feature's entropy."""
-        p = len(self.levels)
-        out, own = np.zeros(p), np.zeros(p)
-        mass = np.bincount(other, self.weights, minlength=n_other)
-        edges = np.linspace(0, p, max(min(self._n_jobs, p), 1) + 1).astype(np.int64)
-        columns = Stored(self._starts, self._rows, self._codes, self._empty, self.levels)
-        told = Other(other, mass, self.weights)
+        out, own = np.zeros((2, len(self.levels)))
+        told = Other(codes, np.bincount(codes, self.weights, minlength=n_codes), self.weights)
 
-        def run(block: tuple[int, int]) -> None:
-            information_with_sparse(*block, columns, told, out, own)
+        def run(low: int, high: int) -> None:
+            information_with_sparse(low, high, self._columns, told, out, own)
 
-        in_threads(run, list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)), self._n_jobs)
+        self._in_blocks(run)
         return out, own
 
 
@@ -577,13 +552,22 @@ class JIM(_OfBins):
 
 
 class _Impurity(FeatureBins):
-    """Bins whose relevance is the impurity that a feature takes from the target."""
+    """Bins whose relevance is the Gini impurity that a feature takes from the target."""
 
     def relevance(self, target: Any = None) -> FloatArray:
         """Return the impurity that every feature takes from the target, or from a shuffled one."""
-        own = self.target
-        self.target = own if target is None else target
-        try:
-            return self.impurity()
-        finally:
-            self.target = own
+        return self._taken(np.zeros_like(self.target), 1, self.target if target is None else target)
+
+    def impurity(self, feature: int) -> FloatArray:
+        """Return the impurity that every feature takes from the target together with one feature."""
+        return self._taken(self.codes[feature], int(self.levels[feature]), self.target)
+
+    def _taken(self, other: Codes, n_other: int, target: Codes) -> FloatArray:
+        columns, beside, aim = (self.codes, self.levels), (other, n_other), (target, self.n_target)
+        out = np.zeros(len(self.levels))
+
+        def run(low: int, high: int) -> None:
+            impurity_with((low, high), columns, beside, aim, self.weights, out)
+
+        self._in_blocks(run)
+        return out

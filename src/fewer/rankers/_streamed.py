@@ -21,7 +21,7 @@ from fewer.rankers._by_moments import (
     fisher_scores,
     level_tables,
 )
-from fewer.rankers._information import InformationGain, bin_edges
+from fewer.rankers._information import InformationGain, bin_edges, entropy
 from fewer.rankers._mutual_information import JIM, MIFS, _Greedy
 from fewer.statistics import (
     Bins,
@@ -247,7 +247,7 @@ class CountedInformation:
 
     def entropy(self, feature: int) -> FloatArray:
         """Return H(f, s, C) of every feature f, with one feature s."""
-        return np.array([_entropy(table) for table in self._tables(feature)])
+        return np.array([entropy(table) for table in self._tables(feature)])
 
     def _tables(self, given: int) -> list[FloatArray]:
         """Return (codes of f, codes of s, codes of the target) for every f and one s; a feature with itself has one."""
@@ -280,8 +280,3 @@ def _taken(table: FloatArray) -> float:
     mass = table.sum(axis=1)
     after = ((table[mass > 0] ** 2).sum(axis=1) / mass[mass > 0]).sum() / table.sum()
     return max(float(after - ((table.sum(axis=0) / table.sum()) ** 2).sum()), 0.0)
-
-
-def _entropy(table: FloatArray) -> float:
-    shares = table[table > 0] / table.sum()
-    return float(-(shares * np.log(shares)).sum())

@@ -19,9 +19,6 @@ class ByColumn(Engine):
             out[q] = np.column_stack([np.zeros(12), self.folds.columns[column]])
         return np.array([[column != 2, True] for column in added])
 
-    def predict_members(self, members, out):
-        return self.predict_added(members[:-1], members[-1:], out[None])[0]
-
 
 def engine():
     X = np.random.default_rng(0).normal(size=(12, 4))

@@ -67,7 +67,7 @@ def test_absolute_coefficients_are_at_the_minimum(weighted):
     folds = Folds(problem, [(train, train)], [StandardScaler()], True)
     engine = AbsoluteEngine(model, folds, EngineMetric("roc_auc"))
     out = np.empty((len(y), 2))
-    assert engine.predict_members(np.arange(X.shape[1]), out).all()
+    assert engine.predict_added(np.arange(X.shape[1] - 1), np.array([X.shape[1] - 1]), out[None]).all()
     Z = StandardScaler().fit_transform(X)
     truth = model.fit(Z, y, sample_weight=problem.sample_weight)
     assert out[:, 1] - out[:, 0] == pytest.approx(truth.decision_function(Z), abs=1e-6)

@@ -93,11 +93,11 @@ def engine_answers(scorer, splits, columns, n):
     """Return the decisions of an engine in the order of the rows, and which it is sure of."""
     engine = scorer._engine
     out = np.zeros((engine.folds.n_tests, engine._n_outputs))
-    sure = engine.predict_members(columns, out)
+    sure = engine.predict_added(columns[:-1], columns[-1:], out[None])[0]
     tests = np.concatenate([test for _, test in splits])
     decisions, known = np.empty_like(out), np.zeros(n, dtype=bool)
     decisions[tests] = out
-    known[tests] = True if sure is None else np.repeat(sure, np.diff(engine.folds.bounds))
+    known[tests] = np.repeat(sure, np.diff(engine.folds.bounds))
     return decisions, known
 
 

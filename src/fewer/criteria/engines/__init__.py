@@ -24,7 +24,7 @@ from fewer.criteria.engines._histogram_boosting import HistogramBoosting
 from fewer.criteria.engines._linear import DiscriminantEngine, LinearEngine, QuadraticEngine
 from fewer.criteria.engines._logistic import linear_svc_engine, logistic_engine
 from fewer.criteria.engines._neighbors import neighbors_engine
-from fewer.criteria.engines._parts import Part, agrees
+from fewer.criteria.engines._parts import Part, agrees, odd_option
 from fewer.criteria.engines._penalised import PENALISED
 from fewer.criteria.engines._support_vectors import SupportVectors
 from fewer.criteria.engines._trees import BOOSTINGS, FORESTS, TREES, BoostingPart, ForestPart, TreePart
@@ -32,6 +32,7 @@ from fewer.problem import FloatArray, IntArray, Problem
 
 __all__ = ["Engine", "find_engine", "find_part", "forest_importances", "in_single_precision"]
 
+FILL = SimpleImputer(strategy="median", keep_empty_features=True)
 TRANSFORMERS = (StandardScaler, MinMaxScaler, SimpleImputer, SingleUnits)
 
 NEIGHBORS = {
@@ -39,48 +40,31 @@ NEIGHBORS = {
     "p": (1, 2), "metric_params": None,
 }  # fmt: skip
 
-LOGISTIC = {
-    "fit_intercept": True,
-    "dual": False,
-    "multi_class": ("deprecated", "auto"),
-}
+SQUARES = {"fit_intercept": True, "positive": False, "solver": "auto", "class_weight": None}
+LOGISTIC = {"fit_intercept": True, "dual": False, "multi_class": ("deprecated", "auto")}
+DISCRIMINANTS = {"solver": "svd", "shrinkage": None, "covariance_estimator": None, "priors": None}
 
 LINEAR_SVC = {
     "penalty": "l2", "loss": "squared_hinge", "dual": ("auto", False), "fit_intercept": True, "intercept_scaling": 1,
     "multi_class": "ovr",
 }  # fmt: skip
 
+Ranks = dict[int, IntArray]
 Recognised = dict[type, tuple[Callable[..., Engine], dict[str, Any], bool]]
 """Estimator → engine, the options that it must have, whether row weights go to its fit."""
 ENGINES: Recognised = {
     GaussianNB: (GaussianEngine, {"priors": None}, True),
-    LinearRegression: (LinearEngine, {"fit_intercept": True, "positive": False}, True),
-    Ridge: (LinearEngine, {"fit_intercept": True, "positive": False, "solver": "auto"}, True),
-    RidgeClassifier: (
-        LinearEngine,
-        {"fit_intercept": True, "positive": False, "solver": "auto", "class_weight": None},
-        True,
-    ),
+    LinearRegression: (LinearEngine, SQUARES, True),
+    Ridge: (LinearEngine, SQUARES, True),
+    RidgeClassifier: (LinearEngine, SQUARES, True),
     LogisticRegression: (logistic_engine, LOGISTIC, True),
     LinearSVC: (linear_svc_engine, LINEAR_SVC, True),
     KNeighborsClassifier: (neighbors_engine, NEIGHBORS, False),
     KNeighborsRegressor: (neighbors_engine, NEIGHBORS, False),
-    LinearDiscriminantAnalysis: (
-        DiscriminantEngine,
-        {"solver": "svd", "shrinkage": None, "covariance_estimator": None, "priors": None},
-        False,
-    ),
-    QuadraticDiscriminantAnalysis: (
-        QuadraticEngine,
-        {"solver": "svd", "shrinkage": None, "covariance_estimator": None, "priors": None},
-        False,
-    ),
+    LinearDiscriminantAnalysis: (DiscriminantEngine, DISCRIMINANTS, False),
+    QuadraticDiscriminantAnalysis: (QuadraticEngine, DISCRIMINANTS, False),
     BernoulliNB: (BernoulliEngine, {"class_prior": None}, True),
-    NearestCentroid: (
-        CentroidEngine,
-        {"metric": "euclidean", "shrink_threshold": None, "priors": "uniform"},
-        False,
-    ),
+    NearestCentroid: (CentroidEngine, {"metric": "euclidean", "shrink_threshold": None, "priors": "uniform"}, False),
 }
 
 
@@ -127,16 +111,11 @@ def find_engine(
     >>> find_engine(DummyClassifier(), None, problem, [], False, 1 << 30)
     'DummyClassifier is not among the recognised estimators'
     """
-    steps = [step for _, step in estimator.steps] if type(estimator) is Pipeline else [estimator]
-    *transformers, last = steps
+    *transformers, last = _steps_of(estimator)
     if type(last) not in ENGINES:
         return f"{type(last).__name__} is not among the recognised estimators"
     build, options, weighted_fit = ENGINES[type(last)]
-    given = last.get_params(deep=False)
-    odd = next((name for name, value in options.items() if name in given and not _is_one_of(given[name], value)), None)
-    if odd is not None:
-        return f"{type(last).__name__}({odd}={given[odd]!r}) is not covered"
-    if reason := _odd_transformer(transformers):
+    if reason := odd_option(last, options) or _odd_transformer(transformers):
         return reason
     metric = metric_of(scoring, problem)
     if metric is None or (metric.needs_chances and not hasattr(last, "predict_proba")):
@@ -148,7 +127,7 @@ def find_engine(
     if problem.has_missing and not any(isinstance(step, SimpleImputer) for step in transformers[:1]):
         if not fill:
             return "cells are missing"
-        transformers = [SimpleImputer(strategy="median", keep_empty_features=True), *transformers]
+        transformers = [clone(FILL), *transformers]
     n_outputs = max(problem.n_classes, 2)
     if 8 * n_outputs * len(splits) * problem.n_features * max(problem.n_features, problem.n_samples) > memory:
         return "the folds would take more memory than is allowed"
@@ -177,7 +156,7 @@ class PartMaker:
     kind: type[Part]
     model: Any
     transformers: Sequence[Any]
-    ranks: dict[int, IntArray] = field(default_factory=dict)
+    ranks: Ranks = field(default_factory=dict)
 
     def on(self, columns: IntArray, names: tuple[str, ...]) -> PartMaker:
         """Return the same for rows of which some columns are left."""
@@ -204,12 +183,7 @@ class PartMaker:
 
 
 def find_part(
-    estimator: Any,
-    problem: Problem,
-    rows: IntArray,
-    is_native: bool,
-    fill: bool,
-    ranks: dict[int, IntArray] | None = None,
+    estimator: Any, problem: Problem, rows: IntArray, is_native: bool, fill: bool, ranks: Ranks | None = None
 ) -> PartMaker | str:
     """Return what lays out parts of the rows for an estimator that is fitted fold by fold, or why there is nothing.
 
@@ -239,8 +213,7 @@ def find_part(
     >>> find_part(DecisionTreeClassifier(random_state=0), problem, np.arange(2), False, True).kind.__name__
     'ForestPart'
     """
-    steps = [step for _, step in estimator.steps] if type(estimator) is Pipeline else [estimator]
-    *transformers, last = steps
+    *transformers, last = _steps_of(estimator)
     if (kind := PARTS.get(type(last))) is None:
         return f"{type(last).__name__} is not among the recognised estimators"
     reason = _odd_transformer(transformers) or kind.refuses(last, len(rows), problem.n_features)
@@ -260,7 +233,7 @@ def find_part(
     if problem.has_missing and not (is_native and kind.takes_missing):
         if is_native or not fill:
             return "cells are missing"
-        transformers = [SimpleImputer(strategy="median", keep_empty_features=True), *transformers]
+        transformers = [clone(FILL), *transformers]
     recognised: Any = type(last)
     if not agrees(kind, recognised):
         return "this version of scikit-learn fits it differently"
@@ -323,8 +296,8 @@ def in_single_precision(model: Any) -> bool:
     return issubclass(PARTS.get(type(model), object), TreePart)
 
 
-def _is_one_of(given: Any, allowed: Any) -> bool:
-    return given in allowed if isinstance(allowed, tuple) else given is allowed or given == allowed
+def _steps_of(estimator: Any) -> list[Any]:
+    return [step for _, step in estimator.steps] if type(estimator) is Pipeline else [estimator]
 
 
 def _odd_transformer(transformers: Sequence[Any]) -> str:

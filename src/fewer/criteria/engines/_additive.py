@@ -30,19 +30,11 @@ class AdditiveEngine(Engine):
         """Write the parts and the constant of the test rows of a fold."""
         raise NotImplementedError
 
-    def _rows(self, fold: int) -> slice:
-        return slice(self.folds.bounds[fold], self.folds.bounds[fold + 1])
-
     def predict_added(self, members: IntArray, added: IntArray, out: FloatArray) -> BoolArray:
         """Add each column's part to the sum of the members'."""
         base = self._constant + self._parts[members].sum(axis=0)
         np.add(base, self._parts[added], out=out)
         return np.asarray(self._usable[:, members].any(axis=1) | self._usable[:, added].T)
-
-    def predict_members(self, members: IntArray, out: FloatArray) -> BoolArray:
-        """Sum up the members' parts."""
-        np.add(self._constant, self._parts[members].sum(axis=0), out=out)
-        return np.asarray(self._usable[:, members].any(axis=1))
 
 
 class BernoulliEngine(AdditiveEngine):
@@ -63,8 +55,10 @@ class BernoulliEngine(AdditiveEngine):
         on = np.log(above + alpha) - np.log(sizes + 2.0 * alpha)
         off = np.log(1.0 - np.exp(on))
         cells = estimator.binarize < self.folds.tests(fold).T
-        self._parts[:, self._rows(fold)] = np.where(cells[:, :, None], on[:, None], off[:, None])
-        self._constant[self._rows(fold)] = np.log(sizes) - np.log(sizes.sum()) if estimator.fit_prior else -np.log(c)
+        self._parts[:, self.folds.rows(fold)] = np.where(cells[:, :, None], on[:, None], off[:, None])
+        self._constant[self.folds.rows(fold)] = (
+            np.log(sizes) - np.log(sizes.sum()) if estimator.fit_prior else -np.log(c)
+        )
 
 
 class CentroidEngine(AdditiveEngine):
@@ -83,8 +77,8 @@ class CentroidEngine(AdditiveEngine):
             spread = np.sqrt(((X - means[y]) ** 2).sum(axis=0) / (len(X) - c))
             spread[spread == 0] = 1.0
             means, new = means / spread, new / spread
-        self._parts[:, self._rows(fold)] = (2.0 * new.T[:, :, None] - means.T[:, None]) * means.T[:, None]
-        self._constant[self._rows(fold)] = 0.0
+        self._parts[:, self.folds.rows(fold)] = (2.0 * new.T[:, :, None] - means.T[:, None]) * means.T[:, None]
+        self._constant[self.folds.rows(fold)] = 0.0
         self._usable[fold] = np.ptp(X, axis=0) > 0
 
 
@@ -119,19 +113,9 @@ class GaussianEngine(Engine):
     def predict_added(self, members: IntArray, added: IntArray, out: FloatArray) -> BoolArray:
         """Add each column's part to the sums of the members."""
         gaussian.predict_added(members, added, self._rows, self._learned, out)
-        self._to_chances(out)
-        widest = self._spreads[:, members].max(axis=1, initial=0.0)
-        return np.asarray((widest > 0.0) | (self._spreads[:, added].T > 0.0))
-
-    def predict_members(self, members: IntArray, out: FloatArray) -> BoolArray:
-        """Sum up the members' parts."""
-        gaussian.predict_members(members, self._rows, self._learned, out)
-        self._to_chances(out)
-        return np.asarray(self._spreads[:, members].max(axis=1) > 0.0)
-
-    def _to_chances(self, out: FloatArray) -> None:
-        """Rank by chances, which are all that scikit-learn's model gives: far from the boundary they are equal."""
-        if self.metric.name == "roc_auc":
+        if self.metric.name == "roc_auc":  # chances are all that scikit-learn's model gives: far away they are equal
             out -= np.logaddexp.reduce(out, axis=-1, keepdims=True)
             np.exp(out, out=out)
             out[..., 0] = 0.0
+        widest = self._spreads[:, members].max(axis=1, initial=0.0)
+        return np.asarray((widest > 0.0) | (self._spreads[:, added].T > 0.0))

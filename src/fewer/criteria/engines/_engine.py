@@ -70,16 +70,20 @@ class Folds:
             for transformer in self._transformers:
                 fitted = clone(transformer).fit(X)
                 X, new = fitted.transform(X), fitted.transform(new)
-            self.columns[:, self.bounds[fold] : self.bounds[fold + 1]] = new.T
+            self.put(fold, new)
             yield X, rows.y[train], rows.row_weights[train] if self._weighted_fit else None
+
+    def rows(self, fold: int) -> slice:
+        """Say where the test rows of a fold stand."""
+        return slice(self.bounds[fold], self.bounds[fold + 1])
 
     def put(self, fold: int, new: FloatArray) -> None:
         """Keep the test rows of a fold in other units."""
-        self.columns[:, self.bounds[fold] : self.bounds[fold + 1]] = new.T
+        self.columns[:, self.rows(fold)] = new.T
 
     def tests(self, fold: int) -> FloatArray:
         """Return the test rows of a fold."""
-        return self.columns[:, self.bounds[fold] : self.bounds[fold + 1]].T
+        return self.columns[:, self.rows(fold)].T
 
 
 CLASSES = {
@@ -167,7 +171,7 @@ class EngineMetric:
             logs = np.take_along_axis(log_softmax(decisions, axis=2), own, axis=2)[:, :, 0]
             logs = np.clip(logs, np.log(tiny), np.log1p(-tiny))
         for fold in range(folds.n_folds):
-            rows = slice(folds.bounds[fold], folds.bounds[fold + 1])
+            rows = folds.rows(fold)
             out[:, fold] = logs[:, rows] @ folds.weights[rows] / folds.weights[rows].sum()
 
 
@@ -234,7 +238,7 @@ class Engine(ABC):
         self._n_outputs = n_outputs
 
     @abstractmethod
-    def predict_added(self, members: IntArray, added: IntArray, out: FloatArray) -> BoolArray | None:
+    def predict_added(self, members: IntArray, added: IntArray, out: FloatArray) -> BoolArray:
         """Write (q, n, c) decisions of the members with each of `added`; say where they are sure, (q, folds).
 
         Parameters
@@ -249,23 +253,6 @@ class Engine(ABC):
         Returns
         -------
         bool array of shape (q, n_folds) or None
-            Where they are sure; None if everywhere.
-        """
-
-    @abstractmethod
-    def predict_members(self, members: IntArray, out: FloatArray) -> BoolArray | None:
-        """Write (n, c) decisions of the members; say where they are sure, (folds,).
-
-        Parameters
-        ----------
-        members : int array
-            Columns of the subset.
-        out : array of shape (n_tests, n_outputs)
-            Where the decisions go.
-
-        Returns
-        -------
-        bool array of shape (n_folds,) or None
             Where they are sure; None if everywhere.
         """
 
@@ -371,8 +358,8 @@ class Engine(ABC):
         scores = np.empty((len(masks), self.folds.n_folds))
         out = np.empty((1, self.folds.n_tests, self._n_outputs))
         for i, mask in enumerate(masks):
-            sure = self.predict_members(np.flatnonzero(mask), out[0])
-            scores[i] = self._grade(out, None if sure is None else sure[None])[0]
+            columns = np.flatnonzero(mask)
+            scores[i] = self._grade(out, self.predict_added(columns[:-1], columns[-1:], out))[0]
         return scores
 
     def score_nothing(self) -> FloatArray:
@@ -386,7 +373,7 @@ class Engine(ABC):
         rows = self.folds.problem
         decisions = np.empty((1, self.folds.n_tests, self._n_outputs))
         for fold, (train, _) in enumerate(self.folds.splits):
-            part = slice(self.folds.bounds[fold], self.folds.bounds[fold + 1])
+            part = self.folds.rows(fold)
             if rows.task == "classification":
                 decisions[0, part] = np.bincount(rows.y[train], rows.row_weights[train], minlength=self._n_outputs)
             else:
@@ -403,10 +390,8 @@ class Engine(ABC):
         out = np.empty((len(added), self.folds.n_tests, self._n_outputs))
         return self._grade(out, self.predict_added(members, added, out))
 
-    def _grade(self, decisions: FloatArray, sure: BoolArray | None) -> FloatArray:
-        if sure is not None and not sure.all():
-            decisions[np.repeat(~sure, np.diff(self.folds.bounds), axis=1)] = 0.0
+    def _grade(self, decisions: FloatArray, sure: BoolArray) -> FloatArray:
+        decisions[np.repeat(~sure, np.diff(self.folds.bounds), axis=1)] = 0.0
         scores = self.metric.grade(decisions, self.folds, self.tolerance, self.by_share)
-        if sure is not None:
-            scores[~sure] = np.nan
+        scores[~sure] = np.nan
         return scores

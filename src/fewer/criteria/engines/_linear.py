@@ -23,6 +23,7 @@ class LinearEngine(Engine):
 
     least = 1e-7
     """A column of which less than this share is left by the others is left to scikit-learn."""
+    half = 0.0
 
     def __init__(self, estimator: Any, folds: Folds, metric: EngineMetric) -> None:
         n_outputs = max(folds.problem.n_classes, 1)
@@ -32,11 +33,14 @@ class LinearEngine(Engine):
         self._constant = np.empty((f, n_outputs))
         for fold, (X, y, weights) in enumerate(folds.training()):
             self._learn(fold, estimator, X, y, weights)
+        products = Products(self._gram, self._moments, self._constant, self.half, self.least)
+        self._given = HeldOut(folds.columns, folds.bounds), products
 
     def _learn(self, fold: int, estimator: Any, X: FloatArray, y: Any, weights: FloatArray | None) -> None:
         """Learn a regression from the training rows of a fold; classes are fitted as ±1."""
         ridge = float(estimator.alpha) if isinstance(estimator, Ridge | RidgeClassifier) else 0.0
-        targets = np.where(y[:, None] == np.arange(self._n_outputs), 1.0, -1.0) if self._is_classifier else y[:, None]
+        is_class = self.folds.problem.task == "classification"
+        targets = np.where(y[:, None] == np.arange(self._n_outputs), 1.0, -1.0) if is_class else y[:, None]
         w = np.ones(len(X)) if weights is None else weights
         mean = np.average(X, axis=0, weights=w)
         self._constant[fold] = np.average(targets, axis=0, weights=w)
@@ -49,28 +53,10 @@ class LinearEngine(Engine):
         self._moments[fold] = weighted.T @ (targets - self._constant[fold])
         self.folds.put(fold, (self.folds.tests(fold) - mean) / scale)
 
-    @property
-    def _is_classifier(self) -> bool:
-        return self.folds.problem.task == "classification"
-
-    @property
-    def _half(self) -> float:
-        return 0.0
-
-    def _parts(self) -> tuple[HeldOut, Products]:
-        rows = HeldOut(self.folds.columns, self.folds.bounds)
-        return rows, Products(self._gram, self._moments, self._constant, self._half, self.least)
-
     def predict_added(self, members: IntArray, added: IntArray, out: FloatArray) -> BoolArray:
         """Border the members' Cholesky factor by each column."""
         sure = np.ones((len(added), self.folds.n_folds), dtype=bool)
-        linear.predict_added(members, added, *self._parts(), out, sure)
-        return sure
-
-    def predict_members(self, members: IntArray, out: FloatArray) -> BoolArray:
-        """Solve for the members' coefficients."""
-        sure = np.ones(self.folds.n_folds, dtype=bool)
-        linear.predict_members(members, *self._parts(), out, sure)
+        linear.predict_added(members, added, *self._given, out, sure)
         return sure
 
 
@@ -91,12 +77,12 @@ class DiscriminantEngine(LinearEngine):
     left to it.
     """
 
-    least = 1e-6
+    least, half = 1e-6, 0.5
 
     def _learn(self, fold: int, estimator: Any, X: FloatArray, y: Any, weights: FloatArray | None) -> None:
         c = self._n_outputs
         counts = np.bincount(y, minlength=c)
-        shares = counts / len(y) if estimator.priors is None else np.asarray(estimator.priors, dtype=np.float64)
+        shares = counts / len(y)
         means = np.stack([X[y == k].mean(axis=0) for k in range(c)])
         center = shares @ means
         within = X - means[y]
@@ -107,10 +93,6 @@ class DiscriminantEngine(LinearEngine):
         self._moments[fold] = ((means - center) / scale).T
         self._constant[fold] = np.log(shares)
         self.folds.put(fold, (self.folds.tests(fold) - center) / scale)
-
-    @property
-    def _half(self) -> float:
-        return 0.5
 
 
 @cache
@@ -155,7 +137,3 @@ class QuadraticEngine(Engine):
         sure = np.ones((len(added), self.folds.n_folds), dtype=bool)
         quadratic.predict_added(members, added, self._rows, self._spreads, out, sure)
         return sure
-
-    def predict_members(self, members: IntArray, out: FloatArray) -> BoolArray:
-        """Add the last member to the others."""
-        return self.predict_added(members[:-1], members[-1:], out[None])[0]

@@ -96,10 +96,6 @@ class LogisticEngine(Engine):
         open_rows, sure = self._predict(members, added, out)
         return sure & ~np.logical_or.reduceat(open_rows, self.folds.bounds[:-1], axis=1)
 
-    def predict_members(self, members: IntArray, out: FloatArray) -> BoolArray:
-        """Add the last member to the others."""
-        return self.predict_added(members[:-1], members[-1:], out[None])[0]
-
     def score_optimistically(self, members: IntArray, added: IntArray) -> tuple[FloatArray, FloatArray]:
         """Count rows that are scikit-learn's to decide as right, at best."""
         out = np.empty((len(added), self.folds.n_tests, self._n_outputs))
@@ -116,7 +112,7 @@ class LogisticEngine(Engine):
 
     def _fit_there(self, members: IntArray, fold: int) -> tuple[FloatArray, float]:
         """Fit as scikit-learn does, as far as it does; return the coefficients of each class and the score."""
-        rows = slice(self.folds.bounds[fold], self.folds.bounds[fold + 1])
+        rows = self.folds.rows(fold)
         coefficients, constant = self._lbfgs(members, fold) or self._fit_by_it(members, fold)
         decisions = np.zeros((1, self.folds.n_tests, self._n_outputs))
         told = np.ascontiguousarray(self.folds.columns[members, rows].T) @ coefficients.T + constant

@@ -183,10 +183,6 @@ class NeighborsEngine(Engine):
         kernels.vote(standing, members, added, self._tables, self._rule, race, votes, room)
         return votes
 
-    def predict_members(self, members: IntArray, out: FloatArray) -> BoolArray:
-        """Add the last member to the others."""
-        return self.predict_added(members[:-1], members[-1:], out[None])[0]
-
     def _ask_trees(self, columns: IntArray, open_rows: BoolArray, out: FloatArray, sure: BoolArray) -> None:
         """Let scikit-learn's tree say which rows are the nearest, for rows that ties leave open."""
         for fold in range(self.folds.n_folds):
@@ -259,10 +255,6 @@ class WeightedNeighborsEngine(Engine):
                 near, far = self._nearest(distances, fold, column, members)
                 out[q, rows] = self._vote(near, far, self._parts[fold][1])
         return sure
-
-    def predict_members(self, members: IntArray, out: FloatArray) -> BoolArray:
-        """Add the last member to the others."""
-        return self.predict_added(members[:-1], members[-1:], out[None])[0]
 
     def _nearest(self, distances: FloatArray, fold: int, column: int, members: IntArray) -> tuple[IntArray, FloatArray]:
         """Return the nearest rows with a column added, and how far they are; where rows tie, those of a tree."""

@@ -110,8 +110,8 @@ def codes_of(labels: NDArray[Any], is_classifier: bool) -> tuple[NDArray[Any] | 
     return classes, codes.astype(np.float64)
 
 
-def odd_option(model: Any, allowed: dict[str, tuple[Any, ...]]) -> str:
-    """Name the first option of a model that stands at another value than one of those allowed; else return "".
+def odd_option(model: Any, allowed: dict[str, Any]) -> str:
+    """Name the first option of a model that stands at another value than that, or those, allowed; else return "".
 
     Examples
     --------
@@ -121,7 +121,9 @@ def odd_option(model: Any, allowed: dict[str, tuple[Any, ...]]) -> str:
     """
     given = model.get_params(deep=False)
     for name, values in allowed.items():
-        if name in given and not any(given[name] is value or given[name] == value for value in values):
+        values = values if isinstance(values, tuple) else (values,)
+        # An array is none of them: comparing it would give an array.
+        if name in given and (isinstance(given[name], np.ndarray) or given[name] not in values):
             return f"{type(model).__name__}({name}={given[name]!r}) is not covered"
     return ""
 
