@@ -33,10 +33,8 @@ from fewer.validate import CV, assign_folds
 TINY = 1e-300
 
 
-MARGIN = 1e-9
-"""A column is passed over only if it is worse by this share: more than rounding can do."""
-FIRST = 8
-"""So many columns are scored before the bound is asked about the others."""
+MARGIN = 1e-9  # A column is passed over only if it is worse by this share: more than rounding can do.
+FIRST = 8  # So many columns are scored before the bound is asked about the others.
 
 
 class Bordering:
@@ -125,17 +123,15 @@ class Bordering:
         return places, lost[places]
 
 
+# Columns whose mean is so many half ranges from zero lose two digits in products; they are centered before.
 FAR = 100.0
-"""Columns whose mean is so many half ranges from zero lose two digits in products; they are centered before."""
 
-SMALL = 64
-"""Rows and inputs of a table whose saturated fits are computed anew each time."""
+SMALL = 64  # Rows and inputs of a table whose saturated fits are computed anew each time.
 
-REFIT = 50
-"""After so many inputs were dropped from a fit, it is computed anew, so that rounding does not add up."""
+REFIT = 50  # After so many inputs were dropped from a fit, it is computed anew, so that rounding does not add up.
 
+# Inputs, inverse Gram matrix, coefficients, residuals, inputs times the inverse, leverages.
 _Fit = tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]
-"""Inputs, inverse Gram matrix, coefficients, residuals, inputs times the inverse, leverages."""
 
 
 @parameters
@@ -410,9 +406,8 @@ class LeastSquaresScorer(PredictiveScorer):
     def _solve(self, columns: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return inputs with a constant (m, n, h), inverse Gram matrices and moments for m lists of input columns."""
         inputs = with_constant(self._inputs.T[columns].transpose(0, 2, 1))
-        weighted = (inputs * self._weights[:, None] if self.problem.sample_weight is not None else inputs).transpose(
-            0, 2, 1
-        )
+        own = inputs if self.problem.sample_weight is None else inputs * self._weights[:, None]
+        weighted = own.transpose(0, 2, 1)
         ridge = np.full(inputs.shape[2], self._ridge)
         ridge[0] = 0.0
         gram = weighted @ inputs + np.diag(ridge)

@@ -23,13 +23,13 @@ from fewer.contracts import Masks
 from fewer.errors import quietly
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 
+# Cells below which threads of one fit wait for each other longer than they work; LightGBM takes all by default.
 WORTH_THREADS = 10**6
-"""Cells below which threads of one fit wait for each other longer than they work; LightGBM takes all by default."""
+# Rows on which it is tried what an estimator can take, and how many of each class are among them.
 TRIED_ROWS, TRIED_OF_CLASS = 200, 20
-"""Rows on which it is tried what an estimator can take, and how many of each class are among them."""
 
+# Libraries whose models learn the same from an array of numbers as from a frame of them.
 ARRAYS_SUFFICE = ("sklearn", "fewer", "lightgbm", "xgboost")
-"""Libraries whose models learn the same from an array of numbers as from a frame of them."""
 
 
 class Preparation:
@@ -86,11 +86,8 @@ class Preparation:
         if not len(columns):
             return DummyClassifier() if self._problem.task == "classification" else DummyRegressor()
         nominal = self._problem.nominal if not self.is_native else self._coded
-        has_missing = (
-            self._has_missing | new_missing
-            if not (self.is_native and self._has_missing.any())
-            else np.zeros_like(self._has_missing)
-        )
+        as_it_is = self.is_native and self._has_missing.any()
+        has_missing = np.zeros_like(self._has_missing) if as_it_is else self._has_missing | new_missing
         model = self._prepared(columns, nominal, has_missing) if self._prepare else self.bare()
         return on_columns(model, columns, self._problem.names)
 
@@ -122,11 +119,8 @@ class Preparation:
             return True
         if not self._framed and not self._has_missing.any():
             return False
-        if (
-            not self._framed
-            and _parts(self._estimator) == [self._estimator]
-            and library_of(self._estimator) == "sklearn"
-        ):
+        alone = _parts(self._estimator) == [self._estimator] and library_of(self._estimator) == "sklearn"
+        if alone and not self._framed:
             return bool(get_tags(self._estimator).input_tags.allow_nan)
         known: dict[Any, bool] = self._problem.schema.answers if self._framed else {}
         # The columns that have missing cells in this part of the rows, and the model with all that it is made of.
@@ -142,11 +136,8 @@ class Preparation:
         """Say whether the estimator can be fitted to the cells of some rows as they are."""
         model = self._prepared(np.arange(problem.n_features), self._coded, np.zeros_like(self._has_missing))
         table = problem.schema.frame(problem, problem.X) if self._framed else problem.X
-        if (
-            problem.nominal.any()
-            and hasattr(table, "to_arrow")
-            and "lightgbm" in map(library_of, _parts(self._estimator))
-        ):
+        in_arrow = problem.nominal.any() and hasattr(table, "to_arrow")
+        if in_arrow and "lightgbm" in map(library_of, _parts(self._estimator)):
             return False  # at an Arrow dictionary LightGBM ends the process
         with quietly():
             try:
@@ -204,10 +195,8 @@ class Preparation:
         return make_pipeline(ColumnTransformer(steps, remainder="passthrough"), self.bare())
 
 
-LEAST_APART = 1e-7
-"""Values that are no farther apart in single precision are one to scikit-learn's trees."""
-ROOM = 1e6
-"""Steps of single precision in the range of a column from which on nothing is gained by another unit."""
+LEAST_APART = 1e-7  # Values that are no farther apart in single precision are one to scikit-learn's trees.
+ROOM = 1e6  # Steps of single precision in the range of a column from which on nothing is gained by another unit.
 
 
 def single_steps(X: FloatArray) -> FloatArray:
@@ -254,14 +243,13 @@ class SingleUnits(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return tags
 
 
-ZERO = 1e-35
-"""Numbers up to this size are zero to LightGBM."""
+ZERO = 1e-35  # Numbers up to this size are zero to LightGBM.
+# What boosting libraries do to a column's numbers.
 OWN_NUMBERS = {
     "xgboost": "works in single precision, in which",
     "catboost": "works in single precision, in which",
     "lightgbm": f"takes numbers up to {ZERO:g} for zero, so that",
 }
-"""What boosting libraries do to a column's numbers."""
 
 
 def merged_columns(problem: Problem, library: str) -> list[int]:

@@ -9,16 +9,16 @@ import numpy as np
 
 from fewer.problem import FloatArray, IntArray
 
+# Standard errors behind the leader at which a candidate is given up. The leader is the best of many and is looked at
+# after each fold: the candidate that all folds would have chosen was given up in 44 of 800 races of forests and
+# boosting (5.5 %, `benchmarks/race_models.py`), and in 2 to 3 % of simulated ones.
 FAR_BEHIND = 3.0
-"""Standard errors behind the leader at which a candidate is given up. The leader is the best of many and is looked at
-after each fold: the candidate that all folds would have chosen was given up in 44 of 800 races of forests and boosting
-(5.5 %, `benchmarks/race_models.py`), and in 2 to 3 % of simulated ones."""
 FIRST_FOLDS = 2
+# Metrics whose best score is 1; also with an ending such as `_macro`.
 BOUNDED_BY_ONE = (
     "accuracy", "average_precision", "balanced_accuracy", "d2_absolute_error_score", "explained_variance", "f1",
     "jaccard", "precision", "r2", "recall", "roc_auc", "top_k_accuracy", "matthews_corrcoef",
 )  # fmt: skip
-"""Metrics whose best score is 1; also with an ending such as `_macro`."""
 
 
 def ceiling_of(scoring: Any) -> float | None:

@@ -13,8 +13,8 @@ from fewer.parallel import in_threads
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 from fewer.statistics.encoding import coded_inputs, values_of
 
+# Singular values below this share of the largest count as 0 in the pseudo-inverse, as in `numpy.linalg.pinv`.
 CUT = 1e-15
-"""Singular values below this share of the largest count as 0 in the pseudo-inverse, as in `numpy.linalg.pinv`."""
 CHUNK_CELLS = 150_000  # outputs of hidden units computed together, so that they stay in the cache
 
 
@@ -141,9 +141,8 @@ class RANNScorer(PredictiveScorer):
             basis *= (sizes > CUT * sizes[:, :1])[:, None]
             one = np.broadcast_to(np.eye(sizes.shape[1]), (len(used), sizes.shape[1], sizes.shape[1]))
             return basis / root, one, basis.transpose(0, 2, 1) @ (root * self._targets)
-        weighted = (hidden * self._weights[:, None] if self.problem.sample_weight is not None else hidden).transpose(
-            0, 2, 1
-        )
+        own = hidden if self.problem.sample_weight is None else hidden * self._weights[:, None]
+        weighted = own.transpose(0, 2, 1)
         gram = weighted @ hidden + self._ridge * np.eye(layer.shape[1])
         inverse = np.asarray(np.linalg.inv(gram), dtype=np.float64)
         return hidden, inverse, weighted @ self._targets
@@ -165,13 +164,9 @@ class RANNScorer(PredictiveScorer):
 
 
 def left_out(
-    hidden: FloatArray,
-    inverse: FloatArray,
-    moment: FloatArray,
-    targets: FloatArray,
-    weights: FloatArray,
-    groups: IntArray | None,
-) -> FloatArray:
+    hidden: FloatArray, inverse: FloatArray, moment: FloatArray,
+    targets: FloatArray, weights: FloatArray, groups: IntArray | None,
+) -> FloatArray:  # fmt: skip
     """Return each row's output from the fit without it (or its group): y − e / (1 − leverage), without fitting again.
 
     Parameters

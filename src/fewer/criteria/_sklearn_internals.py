@@ -12,8 +12,7 @@ import numpy as np
 
 from fewer.problem import FloatArray
 
-CHECKED = ("1.9.1",)
-"""Versions of scikit-learn for which the private parts are known to be as expected."""
+CHECKED = ("1.9.1",)  # Versions of scikit-learn for which the private parts are known to be as expected.
 LARGEST = np.iinfo(np.int32).max
 
 

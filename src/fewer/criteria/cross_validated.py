@@ -24,17 +24,8 @@ from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import has_fit_parameter
 
-from fewer.contracts import (
-    CHANGES,
-    ROWS,
-    Criterion,
-    IncompatibleError,
-    Masks,
-    PredictiveScorer,
-    Resources,
-    Scoring,
-    parameters,
-)
+from fewer.contracts import CHANGES, ROWS, Criterion, IncompatibleError, Masks, PredictiveScorer, Resources
+from fewer.contracts.declaring import Scoring, parameters
 from fewer.criteria._preparation import OWN_NUMBERS, WORTH_THREADS, Preparation, last_of, library_of, merged_columns
 from fewer.criteria._racing import ceiling_of, race
 from fewer.criteria.engines import PartMaker, find_engine, find_part, in_single_precision
@@ -48,10 +39,8 @@ from fewer.validate import assign_folds, split_rows
 from fewer.validate.splits import CV, splits_of, with_both, within_rows
 
 Importance = str | Callable[[Any], Any]
-REPEATS = 5
-"""How often a column is shuffled."""
-EXPLAINED = 100
-"""Rows that are explained by SHAP values, and rows against which they are."""
+REPEATS = 5  # How often a column is shuffled.
+EXPLAINED = 100  # Rows that are explained by SHAP values, and rows against which they are.
 
 
 def shap_importances(model: Any, background: Any, cells: Any) -> FloatArray:
@@ -153,12 +142,9 @@ def _owners(transformer: ColumnTransformer) -> IntArray:
 
 
 MOST_REMEMBERED = 100_000
-MARGIN = 1e-9
-"""A column is given up only if it is worse by more than rounding can do."""
-FEWEST_FITTED = 3
-"""Columns of a step that the estimator itself is fitted to at least, under `race="surrogate"`."""
-ALL_ROWS = -1
-"""Stands for all rows where folds are numbered."""
+MARGIN = 1e-9  # A column is given up only if it is worse by more than rounding can do.
+FEWEST_FITTED = 3  # Columns of a step that the estimator itself is fitted to at least, under `race="surrogate"`.
+ALL_ROWS = -1  # Stands for all rows where folds are numbered.
 LOGGER = logging.getLogger(__name__)
 
 
@@ -347,17 +333,12 @@ class CrossValidatedScorer(PredictiveScorer):
         chosen = np.asarray(mask, dtype=bool)
         adding = np.asarray(values, dtype=bool)
         self._parent = np.flatnonzero(chosen)
-        if (
-            self._engine is None
-            or not units
-            or not adding.all()
-            or any(len(unit) != 1 or chosen[unit[0]] for unit in units)
-        ):
+        single = bool(units) and adding.all() and not any(len(unit) != 1 or chosen[unit[0]] for unit in units)
+        if self._engine is None or not single:
             return super().flips(chosen, units, adding)
         added = np.concatenate(units)
-        return self._decided(
-            self._engine.score_added(np.flatnonzero(chosen), added), lambda i: _with_column(chosen, added[i])
-        )
+        scores = self._engine.score_added(self._parent, added)
+        return self._decided(scores, lambda i: _with_column(chosen, added[i]))
 
     def best_flip(self, mask: Masks, columns: IntArray) -> tuple[IntArray, FloatArray] | None:
         """Find the best column to add; those that are sure to lose are given up by engines that can."""
@@ -367,12 +348,10 @@ class CrossValidatedScorer(PredictiveScorer):
             return self._raced(chosen, columns)
         if chosen[columns].any():
             return None
-        members = np.flatnonzero(chosen)
-        found = self._engine.score_best(members, columns)
-        if found is not None:
+        if (found := self._engine.score_best(self._parent, columns)) is not None:
             places, scores = found
             return places, self._decided(scores, lambda i: _with_column(chosen, columns[places[i]]))
-        scores, optimistic = self._engine.score_optimistically(members, columns)
+        scores, optimistic = self._engine.score_optimistically(self._parent, columns)
         return self._decide_contenders(chosen, columns, scores, optimistic)
 
     def _raced(self, mask: Masks, columns: IntArray) -> tuple[IntArray, FloatArray] | None:
@@ -418,7 +397,7 @@ class CrossValidatedScorer(PredictiveScorer):
             if fold not in self._surrogates:
                 X, weights = self.problem.X, _weights(self.problem.sample_weight, train).get("sample_weight")
                 rows = X[train], self._labels[train], X[test], weights
-                self._surrogates[fold] = HistogramBoosting(model, *rows, is_trusted=True)
+                self._surrogates[fold] = HistogramBoosting(model, *rows, trusted=True)
             said, truth = self._surrogates[fold].predict(columns), self._labels[test]
             found.append(np.mean(said == truth) if is_class else -np.mean((said - truth) ** 2))
         return float(np.mean(found))
@@ -760,11 +739,8 @@ def score_outputs(scoring: Any, outputs: FloatArray, rows: Problem) -> float:
     >>> score_outputs("roc_auc", np.array([[0.9, 0.1], [0.4, 0.6], [0.5, 0.5], [0.2, 0.8]]), rows)
     0.75
     """
-    recorded = (
-        _RecordedClassifier(outputs, np.asarray(rows.classes))
-        if rows.task == "classification"
-        else _RecordedRegressor(outputs)
-    )
+    is_class = rows.task == "classification"
+    recorded = _RecordedClassifier(outputs, np.asarray(rows.classes)) if is_class else _RecordedRegressor(outputs)
     with telling("The scoring"):
         return float(get_scorer(scoring)(recorded, rows.X, rows.labels, **_weights(rows.sample_weight, slice(None))))
 

@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewer.contracts import Masks, PredictiveScorer
+from fewer.criteria._rann import readable
 from fewer.problem import FloatArray, InputError, IntArray, Problem
 from fewer.statistics import GramSums
 
 CHUNK_CELLS = 2_000_000
+# A share of its own length below which what a fit leaves of an input is rounding; such changes are fitted anew.
 SMALL_PIVOT = 1e-9
-"""A share of its own length below which what a fit leaves of an input is rounding; such changes are fitted anew."""
 
 
 class FoldedLeastSquaresScorer(PredictiveScorer):
@@ -38,14 +39,9 @@ class FoldedLeastSquaresScorer(PredictiveScorer):
     """
 
     def __init__(
-        self,
-        sums: GramSums,
-        folds: list[IntArray],
-        alpha: float,
-        problem: Problem | None = None,
-        row_folds: IntArray | None = None,
-        forward: bool = False,
-    ) -> None:
+        self, sums: GramSums, folds: list[IntArray], alpha: float, problem: Problem | None = None,
+        row_folds: IntArray | None = None, forward: bool = False,
+    ) -> None:  # fmt: skip
         self._sums, self._problem, self._row_folds, self._alpha = sums, problem, row_folds, alpha
         self.system = sums.system(folds)
         self._h = 1 + sums.n_inputs
@@ -168,30 +164,14 @@ class FoldedLeastSquaresScorer(PredictiveScorer):
         for fold in range(len(self._held)):
             rows = self._row_folds == fold
             answers[rows] = base[rows] @ self._prediction(self._fit[fold], columns)
-        return self._readable(answers)
+        return readable(answers, self._problem, self.system.y_mean)
 
     def predict(self, mask: Masks, X: FloatArray) -> FloatArray:
         """Predict new rows from a fit on all bound rows."""
         assert self._problem is not None
-        y = np.zeros(len(X), dtype=self._problem.y.dtype)
-        rows = Problem(
-            X,
-            y,
-            self._problem.task,
-            self._problem.names,
-            self._problem.kinds,
-            self._problem.classes,
-            self._problem.levels,
-        )
-        return self._readable(self._sums.base(rows) @ self.coefficients(mask))
-
-    def _readable(self, answers: FloatArray) -> FloatArray:
-        """Turn fitted ±1 codes into one column a class, or fitted deviations from the mean into numbers."""
-        assert self._problem is not None
-        if self._problem.task == "regression":
-            return answers[:, 0] + self.system.y_mean
-        shares = (answers + 1.0) / 2.0
-        return np.hstack([1.0 - shares, shares])[:, : self._problem.n_classes] if shares.shape[1] == 1 else shares
+        like, y = self._problem, np.zeros(len(X), dtype=self._problem.y.dtype)
+        rows = Problem(X, y, like.task, like.names, like.kinds, like.classes, like.levels)
+        return readable(self._sums.base(rows) @ self.coefficients(mask), like, self.system.y_mean)
 
 
 def with_constant(columns: IntArray) -> IntArray:

@@ -26,15 +26,11 @@ from fewer.statistics import DealtFolds, RowSample, Statistics, collect
 if TYPE_CHECKING:
     from fewer.io import Stream
 
-BLOCK_ROWS = 4096
-"""Rows that are laid out at a time: a few of their columns fit into the cache."""
-MOST_SUMS = 1 << 24
-"""Numbers that one pass sums at most; more subsets take turns."""
+BLOCK_ROWS = 4096  # Rows that are laid out at a time: a few of their columns fit into the cache.
+MOST_SUMS = 1 << 24  # Numbers that one pass sums at most; more subsets take turns.
 MOST_INPUTS = 1000
-SAMPLE_ROWS = 100_000
-"""Rows that decide on the medians by which missing numbers are filled."""
-REMEMBERED = 2000
-"""Subsets whose coefficients others may begin at."""
+SAMPLE_ROWS = 100_000  # Rows that decide on the medians by which missing numbers are filled.
+REMEMBERED = 2000  # Subsets whose coefficients others may begin at.
 MOST_HALVINGS = 20
 
 
@@ -50,11 +46,9 @@ class LogisticModel:
     def of(cls, criterion: CrossValidated, like: Problem) -> LogisticModel | str:
         """Read it off, or say why it cannot be fitted in chunks; nothing where it is another model."""
         model, scaled = criterion.estimator, False
-        if isinstance(model, Pipeline) and [type(step) for _, step in model.steps] == [
-            StandardScaler,
-            LogisticRegression,
-        ]:
-            scaler, model = (step for _, step in model.steps)
+        steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else []
+        if [type(step) for step in steps] == [StandardScaler, LogisticRegression]:
+            scaler, model = steps
             scaled = bool(scaler.with_mean and scaler.with_std)
             if not scaled:
                 return "its StandardScaler leaves out a step"

@@ -8,8 +8,7 @@ import numpy as np
 
 from fewer.kernels.compiling import inner, kernel
 
-LEAST = 1e-12
-"""What is left of a row that only its own column can explain."""
+LEAST = 1e-12  # What is left of a row that only its own column can explain.
 
 
 class Fit(NamedTuple):

@@ -15,24 +15,19 @@ from numpy.typing import NDArray
 from fewer.kernels.compiling import inner, kernel
 from fewer.problem import IntArray
 
-APART = np.float32(1e-7)
-"""Values that are not further apart are equal."""
+APART = np.float32(1e-7)  # Values that are not further apart are equal.
 EPSILON = np.finfo(np.float64).eps
+# Columns of the stack of open nodes; the last is the column of the cut that the node comes from, plus one.
 START, STOP, TEST_START, TEST_STOP, DEPTH, N_CONSTANT, PARENT = range(7)
-"""Columns of the stack of open nodes; the last is the column of the cut that the node comes from, plus one."""
 
 
 class SortedColumns(NamedTuple):
     """Columns of training and test rows."""
 
-    train: NDArray[np.float32]
-    """(p, n)"""
-    orders: NDArray[np.int32]
-    """(p, n): rows by size, of each column."""
-    test: NDArray[np.float32]
-    """(p, m)"""
-    codes: IntArray
-    """(n,): classes"""
+    train: NDArray[np.float32]  # (p, n)
+    orders: NDArray[np.int32]  # (p, n): rows by size, of each column.
+    test: NDArray[np.float32]  # (p, m)
+    codes: IntArray  # (n,): classes
 
 
 class Limits(NamedTuple):
@@ -48,18 +43,13 @@ class Limits(NamedTuple):
 class TreeRoom(NamedTuple):
     """Arrays to work in."""
 
-    orders: NDArray[np.int32]
-    """(p, n): rows of a tree by size, of each column."""
+    orders: NDArray[np.int32]  # (p, n): rows of a tree by size, of each column.
     buffer: NDArray[np.int32]
     is_left: NDArray[np.bool_]
-    others: IntArray
-    """(m,): test rows."""
-    features: IntArray
-    """(2, p)"""
-    stack: IntArray
-    """Open nodes."""
-    sums: NDArray[np.float64]
-    """(3, n_classes)"""
+    others: IntArray  # (m,): test rows.
+    features: IntArray  # (2, p)
+    stack: IntArray  # Open nodes.
+    sums: NDArray[np.float64]  # (3, n_classes)
     best: NDArray[np.float64]
     state: NDArray[np.uint32]
 
@@ -258,14 +248,8 @@ def grow(columns, counts, seeds, limits, room, outputs, gains):
     gains : array of shape (n_trees, p)
         What cuts of each column take off the impurity, times the weight of their rows, is added.
     """
-    orders, others, features, stack, sums, best = (
-        room.orders,
-        room.others,
-        room.features,
-        room.stack,
-        room.sums,
-        room.best,
-    )
+    orders, others, features = room.orders, room.others, room.features
+    stack, sums, best = room.stack, room.sums, room.best
     n_classes, n_tests, codes = outputs.shape[1], outputs.shape[0], columns.codes
     for t in range(seeds.shape[0]):
         room.state[0], open_nodes, node, counted = seeds[t], 1, stack[0], counts[t]

@@ -14,8 +14,8 @@ from numba import njit
 from numba.core.caching import IndexDataCacheFile
 from numba.core.registry import CPUDispatcher
 
+# No entry for C, which nobody uses, and no check of divisors: both take time to compile.
 COMMON = {"nogil": True, "no_cfunc_wrapper": True, "error_model": "numpy"}
-"""No entry for C, which nobody uses, and no check of divisors: both take time to compile."""
 
 
 def kernel(**options: Any) -> Callable[[Callable[..., Any]], Any]:

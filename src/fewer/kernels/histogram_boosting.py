@@ -24,26 +24,20 @@ from fewer.kernels.intrinsics import add_cell, get, largest_float, part_cell, pu
 from fewer.problem import FloatArray, IntArray
 
 SQUARED, BINOMIAL, MULTINOMIAL = 0, 1, 2
-MISSING = 255
-"""The bin of missing cells."""
-LIST = 1032
-"""Numbers set aside for a list: 256 cells of four, and room for a last write."""
-CUTS = 512
-"""Numbers set aside for one quantity of all cuts of a column."""
-TINY = 1e-15
-"""Added to denominators, as scikit-learn does."""
+MISSING = 255  # The bin of missing cells.
+LIST = 1032  # Numbers set aside for a list: 256 cells of four, and room for a last write.
+CUTS = 512  # Numbers set aside for one quantity of all cuts of a column.
+TINY = 1e-15  # Added to denominators, as scikit-learn does.
+# Rows that a category needs to go left, counted by hessians; added to hessians where categories are put in order.
 SUPPORT = 10.0
-"""Rows that a category needs to go left, counted by hessians; added to hessians where categories are put in order."""
-BY_SET = -1
-"""Stands for the cut of a node whose rows go left by their categories."""
+BY_SET = -1  # Stands for the cut of a node whose rows go left by their categories.
 
+# Columns of `Scratch.nodes`: of each node its rows, its list's slot, its depth and its best cut; and three queues, of
+# nodes to split (a heap by gain where the number of leaves can run out, else a stack), of leaves, and of free slots.
 START, STOP, TEST_START, TEST_STOP, SLOT, DEPTH, COLUMN, CUT, MISSING_LEFT, WAITING, LEAF, FREE = range(12)
-"""Columns of `Scratch.nodes`: of each node its rows, its list's slot, its depth and its best cut; and three queues, of
-nodes to split (a heap by gain where the number of leaves can run out, else a stack), of leaves, and of free slots."""
+# Columns of `Scratch.sums`; the last three are of the best cut.
 GRADIENT, HESSIAN, VALUE, GAIN, LEFT_GRADIENT, LEFT_HESSIAN = range(6)
-"""Columns of `Scratch.sums`; the last three are of the best cut."""
-N_NODES, N_WAITING, N_LEAVES, N_FREE = range(4)
-"""Places in `Scratch.counts`."""
+N_NODES, N_WAITING, N_LEAVES, N_FREE = range(4)  # Places in `Scratch.counts`.
 
 # Few arrays in few functions: each array of a tuple costs compilation time in every function that takes the tuple.
 
@@ -51,15 +45,12 @@ N_NODES, N_WAITING, N_LEAVES, N_FREE = range(4)
 class Binned(NamedTuple):
     """Rows whose columns were binned."""
 
-    train: NDArray[np.uint8]
-    """(p, n)"""
-    test: NDArray[np.uint8]
-    """(p, m)"""
+    train: NDArray[np.uint8]  # (p, n)
+    test: NDArray[np.uint8]  # (p, m)
+    # (p, 3): bins of each column without that of missing cells; whether training rows have missing cells; whether bins
+    # are categories.
     kinds: IntArray
-    """(p, 3): bins of each column without that of missing cells; whether training rows have missing cells; whether
-    bins are categories."""
-    target: FloatArray
-    """(2, n): class codes or quantities, and row weights."""
+    target: FloatArray  # (2, n): class codes or quantities, and row weights.
 
 
 class Growth(NamedTuple):
@@ -79,23 +70,18 @@ class Growth(NamedTuple):
 class Scratch(NamedTuple):
     """Arrays to work in."""
 
-    lists: FloatArray
-    """The histograms of open nodes, one slot each, and a last one for what is thrown away."""
-    lengths: IntArray
-    """(n_slots, n_columns): cells in each list."""
-    dense: FloatArray
-    """One histogram of 256 cells, zero between uses."""
-    cuts: FloatArray
-    """Gradients, hessians, places and gains of the cuts of one column."""
+    lists: FloatArray  # The histograms of open nodes, one slot each, and a last one for what is thrown away.
+    lengths: IntArray  # (n_slots, n_columns): cells in each list.
+    dense: FloatArray  # One histogram of 256 cells, zero between uses.
+    cuts: FloatArray  # Gradients, hessians, places and gains of the cuts of one column.
+    # (gradient, hessian, 1, 0) of each row, class by class, and last of the rows of a node: (K + 1, 4 n).
     cells: FloatArray
-    """(gradient, hessian, 1, 0) of each row, class by class, and last of the rows of a node: (K + 1, 4 n)."""
+    # Numbers of the training rows, of the test rows, those of a node together, and room for as many.
     order: NDArray[np.uint32]
-    """Numbers of the training rows, of the test rows, those of a node together, and room for as many."""
     nodes: IntArray
     sums: FloatArray
     counts: IntArray
-    sets: NDArray[np.uint8]
-    """256 for each node: whether the rows of a bin go left."""
+    sets: NDArray[np.uint8]  # 256 for each node: whether the rows of a bin go left.
 
 
 @inner()

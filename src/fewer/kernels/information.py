@@ -15,8 +15,7 @@ import numpy as np
 
 from fewer.kernels.compiling import inner, kernel
 
-FEW_ROWS = 256
-"""Up to so many rows, each of which counts once, x log x of all counts is computed beforehand."""
+FEW_ROWS = 256  # Up to so many rows, each of which counts once, x log x of all counts is computed beforehand.
 
 
 @inner()
@@ -149,8 +148,7 @@ def impurity_with(block, columns, other, target, weights, out):
         out[f] = max(after / total - before, 0.0)
 
 
-FARTHEST = 40.0
-"""Kernels below exp(−40) count as that: beside a row's own kernel they are nothing."""
+FARTHEST = 40.0  # Kernels below exp(−40) count as that: beside a row's own kernel they are nothing.
 
 
 @kernel(fastmath=True)

@@ -12,8 +12,7 @@ import numpy as np
 from fewer.kernels.compiling import inner, kernel
 
 MOST_STEPS, MOST_ROUNDS = 40, 1000
-EXACT = 1e-9
-"""Mean gradient at which a fit is done: far below scikit-learn's own tolerance."""
+EXACT = 1e-9  # Mean gradient at which a fit is done: far below scikit-learn's own tolerance.
 LARGE = 1e200
 
 

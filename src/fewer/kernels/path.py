@@ -9,13 +9,11 @@ import numpy as np
 from fewer.kernels.compiling import inner, kernel
 from fewer.kernels.newton import factor, solve
 
-TOLERANCE = 1e-7
-"""Changes of a coefficient below this, in units of the target's spread, count as none."""
+TOLERANCE = 1e-7  # Changes of a coefficient below this, in units of the target's spread, count as none.
 EPSILON = float(np.finfo(np.float64).eps)
+# Every fourth round jumps ahead, twenty times at most, as if each round left at most this share of its change.
 EVERY, MOST_JUMPS, LARGEST_SHARE = 4, 20, 0.95
-"""Every fourth round jumps ahead, twenty times at most, as if each round left at most this share of its change."""
-MOST_JUMPED = 64
-"""Coefficients that are solved for at once."""
+MOST_JUMPED = 64  # Coefficients that are solved for at once.
 
 
 @kernel()

@@ -7,8 +7,7 @@ import numpy as np
 from fewer.kernels.compiling import inner, kernel
 from fewer.kernels.linear import factor
 
-LEAST = 1e-9
-"""A pivot below this share of a column's variance loses too many digits."""
+LEAST = 1e-9  # A pivot below this share of a column's variance loses too many digits.
 
 
 @inner()

@@ -14,8 +14,7 @@ from fewer.kernels.intrinsics import get, largest_float, power_of_two, put
 
 LOG2_E, LN2_HIGH, LN2_LOW = 1.4426950408889634, 6.93145751953125e-1, 1.42860682030941723212e-6
 MOST_STEPS = 100_000
-FLAT = 1e-12
-"""Stands for a curvature that is not positive."""
+FLAT = 1e-12  # Stands for a curvature that is not positive.
 
 
 @inner()

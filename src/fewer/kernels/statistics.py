@@ -6,8 +6,7 @@ import numpy as np
 
 from fewer.kernels.compiling import kernel
 
-SUMS = {"reassoc", "contract", "arcp"}
-"""Sums may be taken in any order, so that they are vectorised; NaN stays NaN."""
+SUMS = {"reassoc", "contract", "arcp"}  # Sums may be taken in any order, so that they are vectorised; NaN stays NaN.
 
 
 @kernel(fastmath=SUMS)

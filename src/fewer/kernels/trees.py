@@ -22,32 +22,22 @@ class ForestGrowth(NamedTuple):
     """How trees grow."""
 
     n_trees: int
-    n_tried: int
-    """Inputs that are tried at each cut, one cut each."""
-    leaf: int
-    """Twice as many rows are cut, fewer are not."""
+    n_tried: int  # Inputs that are tried at each cut, one cut each.
+    leaf: int  # Twice as many rows are cut, fewer are not.
 
 
 class ForestScratch(NamedTuple):
     """Arrays to work in."""
 
-    rows: IntArray
-    """Training rows, those of a node together."""
-    others: IntArray
-    """Test rows, likewise."""
+    rows: IntArray  # Training rows, those of a node together.
+    others: IntArray  # Test rows, likewise.
     inputs: IntArray
-    stack: IntArray
-    """Nodes that are left: where their training and test rows begin and end."""
-    total: FloatArray
-    """Sums of weighted targets over the rows of a node."""
-    left: FloatArray
-    """The same on one side of a cut, and the sum of weights."""
-    gathered: FloatArray
-    """Weighted targets of the rows of a node, and their weights last."""
-    values: FloatArray
-    """One input of the rows of a node."""
-    state: NDArray[np.uint64]
-    """Of the random numbers."""
+    stack: IntArray  # Nodes that are left: where their training and test rows begin and end.
+    total: FloatArray  # Sums of weighted targets over the rows of a node.
+    left: FloatArray  # The same on one side of a cut, and the sum of weights.
+    gathered: FloatArray  # Weighted targets of the rows of a node, and their weights last.
+    values: FloatArray  # One input of the rows of a node.
+    state: NDArray[np.uint64]  # Of the random numbers.
 
 
 @inner()

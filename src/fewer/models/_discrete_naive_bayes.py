@@ -23,10 +23,8 @@ from fewer.kernels.naive_bayes import Columns, count_codes
 from fewer.models.mdlp import MDLPDiscretizer
 from fewer.problem import FloatArray, IntArray, Problem, mask_of
 
-FIXED = 1 << 24
-"""One unit of log-likelihood."""
-SPARSE_BLOCK = 1 << 20
-"""Cells of a sparse table that are made dense at a time."""
+FIXED = 1 << 24  # One unit of log-likelihood.
+SPARSE_BLOCK = 1 << 20  # Cells of a sparse table that are made dense at a time.
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,11 +74,8 @@ class LogTables:
         Where no bins are needed, a training set holds what all rows hold less what its test rows do: one count will do.
         """
         numeric = np.array([kind == "numeric" for kind in problem.kinds], dtype=bool)
-        if (
-            numeric.any()
-            or problem.sample_weight is not None
-            or not all(_is_rest(*split, problem.n_samples) for split in splits)
-        ):
+        plain = not numeric.any() and problem.sample_weight is None
+        if not plain or not all(_is_rest(*split, problem.n_samples) for split in splits):
             return [cls.learn(problem.take(train), alpha, discretizer) for train, _ in splits]
         columns = _codes(problem.X, numeric, None)
         ones, n_classes = np.ones(problem.n_samples), problem.n_classes
@@ -140,13 +135,9 @@ class LogTables:
         LogTables
         """
         keep = set(features)
-        return LogTables(
-            self.discretizer,
-            self.numeric,
-            [rows if i in keep else rows[:0] for i, rows in enumerate(self.seen)],
-            [table if i in keep else table[-1:] for i, table in enumerate(self.tables)],
-            self.prior,
-        )
+        seen = [rows if i in keep else rows[:0] for i, rows in enumerate(self.seen)]
+        tables = [table if i in keep else table[-1:] for i, table in enumerate(self.tables)]
+        return replace(self, seen=seen, tables=tables)
 
 
 def columns_of(learnt: Sequence[LogTables], codes: Sequence[NDArray[np.int32]]) -> Columns:

@@ -14,8 +14,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from fewer.errors import one_line
 from fewer.problem import FloatArray, IntArray, Problem
 
-SAME = 1e-9
-"""Bits within which two cuts count as equally good: far above rounding, far below what one row changes."""
+SAME = 1e-9  # Bits within which two cuts count as equally good: far above rounding, far below what one row changes.
 
 
 class MDLPDiscretizer(TransformerMixin, BaseEstimator):

@@ -246,17 +246,9 @@ def solve(hidden: FloatArray, targets: FloatArray, alpha: float) -> FloatArray:
 
 
 def hidden_size_scores(
-    inputs: FloatArray,
-    targets: FloatArray,
-    sizes: list[int],
-    n_partitions: int,
-    rng: np.random.Generator,
-    is_right: Any,
-    *,
-    weight_range: float = 0.5,
-    sampling: Sampling = "random",
-    alpha: float = 1e-9,
-) -> FloatArray:
+    inputs: FloatArray, targets: FloatArray, sizes: list[int], n_partitions: int, rng: np.random.Generator,
+    is_right: Any, *, weight_range: float = 0.5, sampling: Sampling = "random", alpha: float = 1e-9,
+) -> FloatArray:  # fmt: skip
     """Return the mean score of each hidden size on the last third of random partitions (Nel, section 7.1).
 
     Every partition draws one hidden layer of the largest size; a smaller size uses its first units. The Cholesky

@@ -21,14 +21,11 @@ from fewer.problem import BoolArray, FloatArray, Problem, Task
 from fewer.statistics import ClassMoments, JointCounts, LevelMoments, TargetMoments
 from fewer.statistics._moments import across, head, shift_of
 
-LevelTable = Callable[[int], FloatArray]
-"""Gives the joint counts of a nominal column's levels and the classes."""
-TINY = 1e-290
-"""P-values below it lose their digits; their logarithms are taken another way."""
-FEW_FREEDOMS = 20
-"""Degrees of freedom up to which the tail of chi-squared is summed."""
+LevelTable = Callable[[int], FloatArray]  # Gives the joint counts of a nominal column's levels and the classes.
+TINY = 1e-290  # P-values below it lose their digits; their logarithms are taken another way.
+FEW_FREEDOMS = 20  # Degrees of freedom up to which the tail of chi-squared is summed.
+# Degrees of freedom from which Hill's expansion of the t distribution has all digits of p-values that are not rare.
 MANY_ROWS = 1_000
-"""Degrees of freedom from which Hill's expansion of the t distribution has all digits of p-values that are not rare."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -371,8 +368,7 @@ class _OfOrder(Ranker):
 
     p_values: ClassVar[bool] = True
     takes: ClassVar[frozenset[str]] = ROWS - {"weights", "nominal"}
-    most_classes: ClassVar[int | None] = None
-    """Classes that the test can compare; None for any number."""
+    most_classes: ClassVar[int | None] = None  # Classes that the test can compare; None for any number.
 
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
         name = type(self).__name__

@@ -23,10 +23,8 @@ from fewer.statistics import information
 
 Codes = NDArray[np.int32]
 BLOCK = 4096
-FEW_ROWS = 2000
-"""Up to so many, columns are ordered together: one by one, calls take longer than the sorting."""
-CELLS = 1 << 18
-"""Of columns that are ordered together."""
+FEW_ROWS = 2000  # Up to so many, columns are ordered together: one by one, calls take longer than the sorting.
+CELLS = 1 << 18  # Of columns that are ordered together.
 
 
 class ColumnCodes(ABC):

@@ -29,18 +29,8 @@ from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import has_fit_parameter
 
-from fewer.contracts import (
-    CHANGES,
-    ROWS,
-    Count,
-    Fraction,
-    IncompatibleError,
-    Ranker,
-    Ranking,
-    Resources,
-    Scoring,
-    parameters,
-)
+from fewer.contracts import CHANGES, ROWS, IncompatibleError, Ranker, Ranking, Resources
+from fewer.contracts.declaring import Count, Fraction, Scoring, parameters
 from fewer.kernels.path import TOLERANCE, fit_rows
 from fewer.parallel import run_tasks
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem, Task
@@ -48,8 +38,7 @@ from fewer.statistics.encoding import coded_inputs
 from fewer.validate import CV, Split, split_rows
 
 Way = Callable[[Any, Problem, int], FloatArray | None]
-SHUFFLED_CELLS = 4_000_000
-"""Cells of shuffled tables that are predicted at once: 32 MB."""
+SHUFFLED_CELLS = 4_000_000  # Cells of shuffled tables that are predicted at once: 32 MB.
 Model = Annotated[Any, HasMethods(["fit", "predict"]), None]
 
 
@@ -176,10 +165,8 @@ def fit_model(estimator: Any, problem: Problem, seed: int, *, scale: bool = Fals
 
 def _weight_name(model: Any) -> str:
     """Name the weights of the last step as nested pipelines pass them on."""
-    if not isinstance(model, Pipeline):
-        return "sample_weight"
-    name, inner = model.steps[-1]
-    return f"{name}__{_weight_name(inner)}"
+    last = model.steps[-1] if isinstance(model, Pipeline) else None
+    return "sample_weight" if last is None else f"{last[0]}__{_weight_name(last[1])}"
 
 
 def inputs_of(model: Any, X: FloatArray) -> FloatArray:
@@ -266,8 +253,8 @@ class Importance(ModelRanker):
     """
 
     command_name = "importance"
+    # Compiled ways to importances, None where one does not apply: selectors add that of the engine of forests.
     ways: ClassVar[list[Way]] = []
-    """Compiled ways to importances, None where one does not apply: selectors add that of the engine of forests."""
     takes: ClassVar[frozenset[str]] = ROWS
     depends_on: ClassVar[frozenset[str]] = CHANGES - {"labels"}  # what its estimator depends on
 
@@ -621,8 +608,7 @@ def correlated_groups(problem: Problem, above: float) -> IntArray:
     return np.asarray(fcluster(tree, 1.0 - above, "distance"), dtype=np.int64) - 1
 
 
-MOST_ROWS = 200
-"""Rows that stand for the table where a model of no known kind is explained, and rows explained then."""
+MOST_ROWS = 200  # Rows that stand for the table where a model of no known kind is explained, and rows explained then.
 
 
 class Shap(ModelRanker):

@@ -72,8 +72,7 @@ Stop = Literal["share", "permutation"]
 BinCount = Annotated[int, Interval(Integral, 2, None, closed="left")]
 
 
-EQUAL = 12
-"""Digits to which two values must agree to count as equal, in nats."""
+EQUAL = 12  # Digits to which two values must agree to count as equal, in nats.
 
 
 @dataclass(eq=False)

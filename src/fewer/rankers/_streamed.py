@@ -39,8 +39,7 @@ from fewer.statistics import (
 from fewer.statistics._moments import shift_of
 
 SAMPLE_ROWS = 100_000
-PASSES_FOR_PAIRS = 20
-"""Counting one pair costs a twentieth of reading a cell again: so many pairs are worth a pass."""
+PASSES_FOR_PAIRS = 20  # Counting one pair costs a twentieth of reading a cell again: so many pairs are worth a pass.
 
 
 @singledispatch

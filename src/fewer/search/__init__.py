@@ -10,20 +10,6 @@ from fewer.search._regularization_path import RegularizationPath
 from fewer.search._sequential import DIET, Backward, Floating, Forward, InOrder, PlusLTakeAwayR, SignificantForward
 
 __all__ = [
-    "DIET",
-    "PBIL",
-    "Annealing",
-    "Backward",
-    "BestFirst",
-    "BestSubset",
-    "BranchAndBound",
-    "Elimination",
-    "Exhaustive",
-    "Floating",
-    "Forward",
-    "Genetic",
-    "InOrder",
-    "PlusLTakeAwayR",
-    "RegularizationPath",
-    "SignificantForward",
-]
+    "DIET", "PBIL", "Annealing", "Backward", "BestFirst", "BestSubset", "BranchAndBound", "Elimination", "Exhaustive",
+    "Floating", "Forward", "Genetic", "InOrder", "PlusLTakeAwayR", "RegularizationPath", "SignificantForward",
+]  # fmt: skip

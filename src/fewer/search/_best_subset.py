@@ -18,13 +18,10 @@ from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 from fewer.search._sequential import State, begin, move_to, step_of
 from fewer.statistics.encoding import scaled_inputs
 
-CHUNK = 20_000
-"""Nodes between two reports."""
-RIDGE = 1e-12
-"""Added to the diagonal of columns of unit variance, so that copies do no harm."""
+CHUNK = 20_000  # Nodes between two reports.
+RIDGE = 1e-12  # Added to the diagonal of columns of unit variance, so that copies do no harm.
 SHARE = 1e-10
-PATIENCE = 10
-"""Splicing ends when so many sizes in a row did not raise the score."""
+PATIENCE = 10  # Splicing ends when so many sizes in a row did not raise the score.
 MOST_SPLICED = 5
 
 

@@ -139,11 +139,8 @@ class Genetic(Search):
         rate = 1.0 / max(q, 1) if self.mutation == "auto" else self.mutation
         mutants = rng.random((n, q)) < rate
         shift = rng.integers(1, space.weight_levels + 1, size=(n, q))
-        others = (
-            (np.rint(children * space.weight_levels).astype(np.int64) + shift)
-            % (space.weight_levels + 1)
-            / space.weight_levels
-        )
+        levels = np.rint(children * space.weight_levels).astype(np.int64)
+        others = (levels + shift) % (space.weight_levels + 1) / space.weight_levels
         children = np.where(mutants, others, children).astype(space.dtype)
         return repair(children, space, rng)
 

@@ -20,10 +20,9 @@ from fewer.statistics.encoding import scaled_inputs
 
 MOST_ROUNDS = 500
 MOST_HALVINGS = 20
+# Inputs up to which all products of a squared loss are computed at once, if there are as many rows.
 MOST_AT_ONCE = 1000
-"""Inputs up to which all products of a squared loss are computed at once, if there are as many rows."""
-FLATTEST = 1e-5
-"""Curvatures of a row's loss below this count as this."""
+FLATTEST = 1e-5  # Curvatures of a row's loss below this count as this.
 
 
 @parameters

@@ -26,10 +26,8 @@ from fewer.contracts import Count, Objective, PredictiveScorer, Ranker, Resource
 from fewer.contracts.trace import Step, is_better
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem
 
-State = dict[str, Any]
-"""Where a search stands, as a trace keeps it."""
-MinGain = Annotated[float, Interval(Real, None, None, closed="neither")]
-"""By how much a move must raise the score."""
+State = dict[str, Any]  # Where a search stands, as a trace keeps it.
+MinGain = Annotated[float, Interval(Real, None, None, closed="neither")]  # By how much a move must raise the score.
 
 
 def first_state(space: SearchSpace, adding: bool) -> BoolArray:

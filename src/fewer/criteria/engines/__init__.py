@@ -50,8 +50,8 @@ LINEAR_SVC = {
 }  # fmt: skip
 
 Ranks = dict[int, IntArray]
+# Estimator → engine, the options that it must have, whether row weights go to its fit.
 Recognised = dict[type, tuple[Callable[..., Engine], dict[str, Any], bool]]
-"""Estimator → engine, the options that it must have, whether row weights go to its fit."""
 ENGINES: Recognised = {
     GaussianNB: (GaussianEngine, {"priors": None}, True),
     LinearRegression: (LinearEngine, SQUARES, True),
@@ -68,6 +68,7 @@ ENGINES: Recognised = {
 }
 
 
+# Estimator → what fits it on the columns of a part.
 PARTS: dict[type, type[Part]] = (
     dict.fromkeys((*TREES, *FORESTS), ForestPart)
     | dict.fromkeys(BOOSTINGS, BoostingPart)
@@ -75,7 +76,6 @@ PARTS: dict[type, type[Part]] = (
     | {SVC: SupportVectors}
     | PENALISED
 )
-"""Estimator → what fits it on the columns of a part."""
 
 
 def find_engine(

@@ -97,8 +97,7 @@ CLASSES = {
     )
     for ending, average in (("", 0), ("_macro", grades.MACRO), ("_weighted", grades.WEIGHTED))
 }  # fmt: skip
-OF_ONE_CLASS = ("precision", "recall", "f1", "jaccard", "average_precision")
-"""Metrics that are about the class 1."""
+OF_ONE_CLASS = ("precision", "recall", "f1", "jaccard", "average_precision")  # Metrics that are about the class 1.
 QUANTITIES = {
     "r2": grades.R2,
     "neg_mean_squared_error": grades.SQUARED,
@@ -192,8 +191,7 @@ def metric_of(scoring: Any, problem: Problem) -> EngineMetric | None:
     return EngineMetric(name)
 
 
-CELLS = 1 << 17
-"""Decisions that are computed together, so that they stay in the cache."""
+CELLS = 1 << 17  # Decisions that are computed together, so that they stay in the cache.
 
 
 class Engine(ABC):
@@ -227,10 +225,8 @@ class Engine(ABC):
     [[1.0, 1.0, 1.0]]
     """
 
-    tolerance: float = 1e-8
-    """Decisions nearer than this share are left to scikit-learn."""
-    by_share: bool = False
-    """Decisions are chances, not logarithms."""
+    tolerance: float = 1e-8  # Decisions nearer than this share are left to scikit-learn.
+    by_share: bool = False  # Decisions are chances, not logarithms.
 
     def __init__(self, folds: Folds, metric: EngineMetric, n_outputs: int) -> None:
         self.folds = folds

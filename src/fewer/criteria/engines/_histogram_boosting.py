@@ -17,22 +17,19 @@ from sklearn.utils.class_weight import compute_sample_weight
 
 from fewer.criteria._preparation import HISTOGRAM_BOOSTINGS
 from fewer.criteria._sklearn_internals import bin_columns, first_prediction, loss_of
-from fewer.criteria.engines._parts import Part, codes_of, odd_option
+from fewer.criteria.engines._parts import Part, Weights, codes_of, odd_option
 from fewer.kernels import histogram_boosting as kernel
 from fewer.problem import BoolArray, FloatArray, IntArray
 
+# Options that must stand at these values.
 PLAIN = {
     "loss": ("log_loss", "squared_error"), "max_features": (1.0,), "max_bins": (255,), "monotonic_cst": (None,),
     "interaction_cst": (None,), "warm_start": (False,), "verbose": (0,),
 }  # fmt: skip
-"""Options that must stand at these values."""
-STOPS_ABOVE = 10_000
-"""Above this many training rows `early_stopping="auto"` stops early."""
-MOST_ROWS = 200_000
-"""Above this many training rows bins are those of a sample."""
+STOPS_ABOVE = 10_000  # Above this many training rows `early_stopping="auto"` stops early.
+MOST_ROWS = 200_000  # Above this many training rows bins are those of a sample.
 MOST_LEVELS = 255
-MOST_BYTES = 1 << 30
-"""Of the lists of open nodes."""
+MOST_BYTES = 1 << 30  # Of the lists of open nodes.
 LEAST_HESSIAN = 1e-3
 
 
@@ -82,7 +79,7 @@ def boosts_alike(estimator: Any, *needs: bool | None) -> bool:
     model = estimator(max_iter=3, min_samples_leaf=1, max_leaf_nodes=8 if runs_out else None, early_stopping=False)
     model.set_params(categorical_features=[0] if by_category else None)
     try:
-        part = HistogramBoosting(model, X[:150], y[:150], X[150:], is_trusted=True)
+        part = HistogramBoosting(model, X[:150], y[:150], X[150:], trusted=True)
         part._needs = list(needs)
         found = part.decision_function(np.arange(3))
         return bool(np.array_equal(found, model.fit(X[:150], y[:150])._raw_predict(X[150:])))
@@ -103,7 +100,7 @@ class HistogramBoosting(Part):
         Classes, or quantities.
     weights : array of shape (n_train,), optional
         Row weights.
-    is_trusted : bool, default=False
+    trusted : bool, default=False
         Do not look first whether scikit-learn boosts alike.
 
     Raises
@@ -138,14 +135,9 @@ class HistogramBoosting(Part):
     refuses = staticmethod(why_not_boosted)
 
     def __init__(
-        self,
-        model: Any,
-        train: FloatArray,
-        labels: NDArray[Any],
-        test: FloatArray,
-        weights: FloatArray | None = None,
-        is_trusted: bool = False,
-    ) -> None:
+        self, model: Any, train: FloatArray, labels: Any, test: FloatArray, weights: Weights = None,
+        trusted: bool = False,
+    ) -> None:  # fmt: skip
         if is_classifier(model) and model.class_weight is not None:
             balance = compute_sample_weight(model.class_weight, labels)
             weights = balance if weights is None else weights * balance
@@ -183,7 +175,7 @@ class HistogramBoosting(Part):
         needs = (bool(levels), bool(kinds[:, 1].any()), runs_out, k > 1)
         self._needs = [True if needed else None for needed in needs]
         estimator: Any = type(model)
-        if not is_trusted and not boosts_alike(estimator, *self._needs):
+        if not trusted and not boosts_alike(estimator, *self._needs):
             raise ValueError("this version of scikit-learn boosts differently")
         self._raw, self._tests = np.empty((k, len(y))), np.empty((k, len(test)))
         self._decisions = np.empty((self._n_test, k))

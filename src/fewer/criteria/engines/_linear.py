@@ -21,8 +21,7 @@ from fewer.problem import BoolArray, FloatArray, IntArray
 class LinearEngine(Engine):
     """Predictions that are linear in the columns: a subset's come from its part of the training rows' Gram matrix."""
 
-    least = 1e-7
-    """A column of which less than this share is left by the others is left to scikit-learn."""
+    least = 1e-7  # A column of which less than this share is left by the others is left to scikit-learn.
     half = 0.0
 
     def __init__(self, estimator: Any, folds: Folds, metric: EngineMetric) -> None:

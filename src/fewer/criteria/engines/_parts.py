@@ -12,6 +12,8 @@ from sklearn.base import is_regressor
 
 from fewer.problem import FloatArray, IntArray
 
+Weights = FloatArray | None
+
 
 class Part(ABC):
     """A model on training rows and test rows that stay the same.
@@ -33,14 +35,13 @@ class Part(ABC):
     """
 
     classes_: NDArray[Any] | None = None
-    takes_missing: ClassVar[bool] = False
-    """Missing cells may be given as NaN, as to the model itself."""
+    takes_missing: ClassVar[bool] = False  # Missing cells may be given as NaN, as to the model itself.
+    # Outputs of classes are memberships; otherwise only decisions and classes are known.
     has_memberships: ClassVar[bool] = True
-    """Outputs of classes are memberships; otherwise only decisions and classes are known."""
+    # Whether it agrees with scikit-learn is looked at for each part, and a ValueError raised if it does not.
     checks_itself: ClassVar[bool] = False
-    """Whether it agrees with scikit-learn is looked at for each part, and a ValueError raised if it does not."""
+    # How far outputs may be from the model's own; of those that are not exact, the model's are those that are off.
     off: ClassVar[float] = 1e-9
-    """How far outputs may be from the model's own; of those that are not exact, the model's are those that are off."""
 
     @classmethod
     @abstractmethod
@@ -60,9 +61,8 @@ class Part(ABC):
         """
 
     @abstractmethod
-    def __init__(
-        self, model: Any, train: FloatArray, labels: NDArray[Any], test: FloatArray, weights: FloatArray | None = None
-    ) -> None: ...
+    def __init__(self, model: Any, train: FloatArray, labels: Any, test: FloatArray, weights: Weights = None) -> None:
+        raise NotImplementedError
 
     @abstractmethod
     def outputs(self, columns: IntArray) -> FloatArray | None:

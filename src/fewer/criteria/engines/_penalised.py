@@ -5,19 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.linear_model import ElasticNet, ElasticNetCV, Lasso, LassoCV, RidgeCV
 from sklearn.model_selection import KFold
 
-from fewer.criteria.engines._parts import Part, odd_option
+from fewer.criteria.engines._parts import Part, Weights, odd_option
 from fewer.kernels.path import EPSILON, TOLERANCE, fit_products
 from fewer.problem import FloatArray, IntArray
 
+# Options that must stand at these values.
 PLAIN = {
     "fit_intercept": (True,), "positive": (False,), "warm_start": (False,), "selection": ("cyclic",),
     "scoring": (None,), "store_cv_results": (False,), "alpha_per_target": (False,), "gcv_mode": (None, "auto"),
 }  # fmt: skip
-"""Options that must stand at these values."""
 MOST_COLUMNS, MOST_ROUNDS = 1000, 10_000
 
 
@@ -63,9 +62,7 @@ class Penalised(Part):
             return f"more than {MOST_COLUMNS} columns, whose products would take much memory"
         return odd_option(model, PLAIN)
 
-    def __init__(
-        self, model: Any, train: FloatArray, labels: NDArray[Any], test: FloatArray, weights: FloatArray | None = None
-    ) -> None:
+    def __init__(self, model: Any, train: FloatArray, labels: Any, test: FloatArray, weights: Weights = None) -> None:
         target = np.asarray(labels, dtype=np.float64)
         self._model, self._whole = model, _Products(train, target, test, weights)
         self._ratio = float(model.l1_ratio) if type(model) in (ElasticNet, ElasticNetCV) else 1.0
@@ -114,9 +111,7 @@ class ChosenRidge(Part):
             return "RidgeCV with folds, or with many columns, is not covered"
         return odd_option(model, PLAIN)
 
-    def __init__(
-        self, model: Any, train: FloatArray, labels: NDArray[Any], test: FloatArray, weights: FloatArray | None = None
-    ) -> None:
+    def __init__(self, model: Any, train: FloatArray, labels: Any, test: FloatArray, weights: Weights = None) -> None:
         if weights is not None:
             raise ValueError("row weights")
         self._alphas = np.atleast_1d(np.asarray(model.alphas, dtype=np.float64))

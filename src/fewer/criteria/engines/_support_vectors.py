@@ -5,21 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.class_weight import compute_class_weight
 
 from fewer.criteria._sklearn_internals import decisions_of_classes
-from fewer.criteria.engines._parts import Part, codes_of, odd_option
+from fewer.criteria.engines._parts import Part, Weights, codes_of, odd_option
 from fewer.kernels import smo
 from fewer.problem import FloatArray, IntArray
 
+# Options that must stand at these values.
 PLAIN = {
     "kernel": ("rbf",), "probability": (False, "deprecated"), "decision_function_shape": ("ovr",),
     "break_ties": (False,), "max_iter": (-1,), "verbose": (False,),
 }  # fmt: skip
-"""Options that must stand at these values."""
-MOST_ROWS = 1500
-"""Training rows up to which all distances are kept: 18 MB a fold."""
+MOST_ROWS = 1500  # Training rows up to which all distances are kept: 18 MB a fold.
 
 
 class SupportVectors(Part):
@@ -37,9 +35,7 @@ class SupportVectors(Part):
             return f"more than {MOST_ROWS} training rows, whose distances would take much memory"
         return odd_option(model, PLAIN)
 
-    def __init__(
-        self, model: Any, train: FloatArray, labels: NDArray[Any], test: FloatArray, weights: FloatArray | None = None
-    ) -> None:
+    def __init__(self, model: Any, train: FloatArray, labels: Any, test: FloatArray, weights: Weights = None) -> None:
         self.classes_, codes = codes_of(labels, True)
         assert self.classes_ is not None
         if len(self.classes_) < 2 or (weights is not None and (weights <= 0.0).any()):

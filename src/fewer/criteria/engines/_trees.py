@@ -6,7 +6,6 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import is_classifier
 from sklearn.ensemble import (
     ExtraTreesClassifier,
@@ -20,7 +19,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTre
 from sklearn.utils.class_weight import compute_class_weight, compute_sample_weight
 
 from fewer.criteria._sklearn_internals import LARGEST, TreeGrower, drawn_rows, loss_of, n_tried_of, newton_step
-from fewer.criteria.engines._parts import Part, codes_of, odd_option
+from fewer.criteria.engines._parts import Part, Weights, codes_of, odd_option
 from fewer.kernels import cart
 from fewer.problem import FloatArray, IntArray
 
@@ -29,14 +28,13 @@ EXTRA = (ExtraTreesClassifier, ExtraTreesRegressor, ExtraTreeClassifier, ExtraTr
 FORESTS = (RandomForestClassifier, RandomForestRegressor, ExtraTreesClassifier, ExtraTreesRegressor)
 BOOSTINGS = (GradientBoostingClassifier, GradientBoostingRegressor)
 CRITERIA = ("gini", "entropy", "log_loss", "squared_error", "friedman_mse", "deprecated")
+# Options that must stand at these values.
 PLAIN = {
     "criterion": CRITERIA, "warm_start": (False,), "oob_score": (False,), "ccp_alpha": (0.0,), "monotonic_cst": (None,),
     "max_samples": (None,), "min_weight_fraction_leaf": (0.0,), "verbose": (0,), "splitter": ("best", "random"),
     "subsample": (1.0,), "n_iter_no_change": (None,), "init": (None,), "loss": ("log_loss", "squared_error"),
 }  # fmt: skip
-"""Options that must stand at these values."""
-REMEMBERED = 10**6
-"""Rows times trees up to which the rows that trees draw are kept."""
+REMEMBERED = 10**6  # Rows times trees up to which the rows that trees draw are kept.
 
 
 class TreePart(Part):
@@ -57,9 +55,7 @@ class TreePart(Part):
             return "a seed that is not an integer"
         return ""
 
-    def __init__(
-        self, model: Any, train: FloatArray, labels: NDArray[Any], test: FloatArray, weights: FloatArray | None = None
-    ) -> None:
+    def __init__(self, model: Any, train: FloatArray, labels: Any, test: FloatArray, weights: Weights = None) -> None:
         self._model, self._settings = model, model.get_params(deep=False)
         self.classes_, codes = codes_of(labels, is_classifier(model))
         self._target = codes.reshape(-1, 1)
