@@ -8,7 +8,7 @@ from fewer.contracts import IncompatibleError, Objective, Resources, SearchSpace
 from fewer.criteria import KNN
 from fewer.problem import Problem
 from fewer.search import Exhaustive
-from fewer.search._exhaustive import combination_block, first_floor
+from fewer.search._exhaustive import first_floor, next_states, subsets_from
 from scorers import Additive, Table, columns, search_on
 
 
@@ -76,7 +76,8 @@ def test_exhaustive_refuses_the_hopeless():
 
 def test_combination_blocks_are_the_combinations_in_order():
     truth = [c for size in (2, 3) for c in combinations(range(6), size)]
+    listed = subsets_from(6, range(2, 4), 0)
     for start in range(0, len(truth), 4):
         stop = min(start + 4, len(truth))
-        block = combination_block(6, 2, start, stop)
+        block = next_states(listed, stop - start, 6)
         assert [tuple(np.flatnonzero(mask)) for mask in block] == truth[start:stop]

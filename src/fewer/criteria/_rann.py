@@ -92,6 +92,7 @@ class RANNScorer(PredictiveScorer):
             for _ in range(criterion.n_draws)
         ]
         self._targets, self._mean = targets_of(problem, self._weights)
+        self._rows = self._targets, self._weights, problem.groups
         self._chunk = max(CHUNK_CELLS // max(problem.n_samples * criterion.n_hidden, 1), 1)
 
     def score(self, masks: Masks) -> FloatArray:
@@ -105,21 +106,22 @@ class RANNScorer(PredictiveScorer):
     def outputs(self, mask: Masks) -> FloatArray:
         """Predict each bound row from all others (or all of other row groups)."""
         used = np.asarray(mask, dtype=bool)[None, self._encoder.owner]
-        answers = [self._left_out(*self._solve(used, layer))[0] for layer in self._layers]
-        return self._readable(np.mean(answers, axis=0))
+        answers = [left_out(*self._solve(used, layer), *self._rows)[0] for layer in self._layers]
+        return readable(np.mean(answers, axis=0), self.problem, self._mean)
 
     def predict(self, mask: Masks, X: FloatArray) -> FloatArray:
         """Predict new rows from networks fitted on all bound rows."""
         used = np.asarray(mask, dtype=bool)[None, self._encoder.owner]
         inputs = self._encoder.transform(X)
         answers = [_hidden(inputs, used, layer)[0] @ self._output_weights(used, layer) for layer in self._layers]
-        return self._readable(np.mean(answers, axis=0))
+        return readable(np.mean(answers, axis=0), self.problem, self._mean)
 
     def _score_chunk(self, used: BoolArray) -> FloatArray:
         scores = np.zeros(len(used))
         for layer in self._layers:
             hidden, inverse, moment = self._solve(used, layer)
-            answers = self._left_out(hidden, inverse, moment) if self._judge == "loo" else hidden @ (inverse @ moment)
+            is_loo = self._judge == "loo"
+            answers = left_out(hidden, inverse, moment, *self._rows) if is_loo else hidden @ (inverse @ moment)
             scores += self._grade(answers)
         return scores / len(self._layers)
 
@@ -155,12 +157,6 @@ class RANNScorer(PredictiveScorer):
         root = np.sqrt(self._weights)[:, None]
         hidden = _hidden(self._inputs, used, layer)[0]
         return np.asarray(np.linalg.pinv(root * hidden, rcond=CUT) @ (root * self._targets))
-
-    def _left_out(self, hidden: FloatArray, inverse: FloatArray, moment: FloatArray) -> FloatArray:
-        return left_out(hidden, inverse, moment, self._targets, self._weights, self.problem.groups)
-
-    def _readable(self, answers: FloatArray) -> FloatArray:
-        return readable(answers, self.problem, self._mean)
 
 
 def left_out(

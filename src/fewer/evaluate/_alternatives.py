@@ -23,7 +23,7 @@ from fewer.contracts.trace import best_first
 from fewer.estimators import parse_costs
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem
 from fewer.search import Exhaustive, Forward
-from fewer.search._exhaustive import PATIENCE, combination_block
+from fewer.search._exhaustive import PATIENCE, next_states, subsets_from
 from fewer.text import score_text
 
 WITHIN = 1.959963984540054
@@ -499,8 +499,9 @@ class _Looking:
             # Blocks start at multiples of their size: in Gray-code order such a block is a whole tree of subsets.
             start, longer = stop, time.perf_counter() - began < PATIENCE and stop % (2 * block) == 0
             block *= 2 if longer else 1
+        subsets = subsets_from(q, range(1, q + 1), 0)
         for start in range(0, 0 if self.swept else self._n_subsets, BLOCK):
-            states = combination_block(q, 1, start, min(start + BLOCK, self._n_subsets))
+            states = next_states(subsets, min(BLOCK, self._n_subsets - start), q)
             self.n_evaluated += len(states)
             yield states, self._objective(states)
 

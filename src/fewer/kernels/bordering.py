@@ -96,19 +96,25 @@ def begin(X, means, targets, lengths, along, centered):
             along[c, j] -= total * means[j]
 
 
+@inner(fastmath={"contract", "reassoc", "nsz"})
+def write_rest(fit, column, k, rest):
+    """Write what the k columns of a fit leave of another one: a step of Gram–Schmidt."""
+    for i in range(rest.shape[0]):
+        rest[i] = fit.X[i, column] - fit.means[column]
+    for a in range(k):
+        part, line = fit.v[a, column], fit.u[a]
+        for i in range(rest.shape[0]):
+            rest[i] -= part * line[i]
+
+
 @kernel(fastmath={"contract", "reassoc", "nsz"})
 def enter(fit, column, k):
     """Let a column enter as the k-th."""
     n, p = fit.X.shape
-    # A step of Gram–Schmidt: u is what the subset leaves of the column, at length 1; h_i grows by u_i².
+    # u is what the subset leaves of the column, at length 1; h_i grows by u_i².
     root = np.sqrt(fit.s[column])
     u, v = fit.u[k], fit.v[k]
-    for i in range(n):
-        u[i] = fit.X[i, column] - fit.means[column]
-    for a in range(k):
-        part, line = fit.v[a, column], fit.u[a]
-        for i in range(n):
-            u[i] -= part * line[i]
+    write_rest(fit, column, k, u)
     for i in range(n):
         u[i] /= root
         fit.leverage[i] += u[i] * u[i]
@@ -160,18 +166,12 @@ def bounds(fit, k, out):
 @kernel(fastmath={"contract", "reassoc", "nsz"})
 def lost_with(fit, k, column, z):
     """Return the sum of squared leave-one-out errors with a column added."""
-    n = z.shape[0]
-    for i in range(n):
-        z[i] = fit.X[i, column] - fit.means[column]
-    for a in range(k):
-        part, line = fit.v[a, column], fit.u[a]
-        for i in range(n):
-            z[i] -= part * line[i]
+    write_rest(fit, column, k, z)
     inverse = 1.0 / fit.s[column]
     total = 0.0
     for c in range(fit.residual.shape[0]):
         gain, line = fit.along[c, column] * inverse, fit.residual[c]
-        for i in range(n):
+        for i in range(z.shape[0]):
             # The error of a row that was left out is its residual / (1 − leverage): no refit is needed.
             kept = max(1.0 - fit.leverage[i] - z[i] * z[i] * inverse, LEAST)
             error = (line[i] - z[i] * gain) / kept

@@ -165,16 +165,8 @@ def sum_kernels(u, v, center_u, center_v, mass, sums):
             t = 0.5 * (a * a + b * b)
             t = (t if t < FARTHEST else FARTHEST) / -1024.0
             e = 1.0 + t * (1.0 + t * (1.0 / 2.0 + t * (1.0 / 6.0 + t * (1.0 / 24.0 + t / 120.0))))
-            e *= e
-            e *= e
-            e *= e
-            e *= e
-            e *= e
-            e *= e
-            e *= e
-            e *= e
-            e *= e
-            e *= e
+            for _ in range(10):
+                e *= e
             total += mass[j] * e
         sums[i] = total
 

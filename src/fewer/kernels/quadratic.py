@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fewer.kernels.compiling import inner, kernel
+from fewer.kernels.linear import border as border_factor
 from fewer.kernels.linear import factor
 
 LEAST = 1e-9  # A pivot below this share of a column's variance loses too many digits.
@@ -58,13 +59,7 @@ def border(members, new, gram, lower, v):
     """
     k = members.shape[0]
     # v = L⁻¹ g is the factor's new row; what is left, g_new − vᵀv, is the square of its diagonal.
-    left = gram[new, new]
-    for a in range(k):
-        total = gram[new, members[a]]
-        for b in range(a):
-            total -= lower[a, b] * v[b]
-        v[a] = total / lower[a, a]
-        left -= v[a] * v[a]
+    left = border_factor(gram, members, new, lower, v)
     # w = L⁻ᵀ v = Σ⁻¹ g: by the bordered inverse, the trace grows by (1 + ‖w‖²) / left.
     w = v.copy()
     grown = 1.0

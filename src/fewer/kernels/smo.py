@@ -7,12 +7,15 @@ on the way to the kernel, and kernel values are computed only for rows that a st
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from fewer.kernels.compiling import inner, kernel
 from fewer.kernels.intrinsics import get, largest_float, power_of_two, put
 
 LOG2_E, LN2_HIGH, LN2_LOW = 1.4426950408889634, 6.93145751953125e-1, 1.42860682030941723212e-6
+TAYLOR = tuple(1.0 / math.factorial(k) for k in range(12, -1, -1))  # of the exponential, the last term first
 MOST_STEPS = 100_000
 FLAT = 1e-12  # Stands for a curvature that is not positive.
 
@@ -30,19 +33,9 @@ def _kernel_row(distances, first, n, column, own, gamma, out, place):
         # x = k ln 2 + r with |r| ≤ ½ ln 2; ln 2 in two parts keeps the digits of r (Cody and Waite).
         k = np.floor(x * LOG2_E + 0.5)
         r = (x - k * LN2_HIGH) - k * LN2_LOW
-        total = 1.0 / 479001600
-        total = total * r + 1.0 / 39916800
-        total = total * r + 1.0 / 3628800
-        total = total * r + 1.0 / 362880
-        total = total * r + 1.0 / 40320
-        total = total * r + 1.0 / 5040
-        total = total * r + 1.0 / 720
-        total = total * r + 1.0 / 120
-        total = total * r + 1.0 / 24
-        total = total * r + 1.0 / 6
-        total = total * r + 0.5
-        total = total * r + 1.0
-        total = total * r + 1.0
+        total = 0.0
+        for share in TAYLOR:
+            total = total * r + share
         put(out, place + t, np.float32(total * power_of_two(np.int64(k))))
 
 

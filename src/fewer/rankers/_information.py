@@ -396,7 +396,7 @@ class InformationGain(Ranker):
         n_rows, total = np.bincount(problem.y), np.bincount(problem.y, problem.row_weights).astype(np.float64)
         for feature, nominal in enumerate(problem.nominal):
             column, classes, copies, weights = self._present(problem, feature, n_rows, total)
-            codes = column.astype(np.int64) if nominal else bin_numbers(column, self._cuts(column, classes, copies))
+            codes = column.astype(np.int64) if nominal else bin_numbers(column, self.cuts(column, classes, copies))
             scores[feature] = self.of_counts(joint_counts(codes, classes, weights))
             bins[feature] = len(np.unique(codes))
         return Ranking.by_score(scores, n_bins=bins)
@@ -441,7 +441,22 @@ class InformationGain(Ranker):
         copies = np.concatenate([np.ones(len(rows), dtype=np.int64), counts[zeros]])
         return column, classes, copies, np.concatenate([mass[rows], rest])
 
-    def _cuts(self, column: FloatArray, classes: IntArray, copies: IntArray | None) -> FloatArray:
+    def cuts(self, column: FloatArray, classes: IntArray, copies: IntArray | None = None) -> FloatArray:
+        """Return where numbers are cut.
+
+        Parameters
+        ----------
+        column : array of shape (n,)
+            Numbers, none of them missing.
+        classes : int array of shape (n,)
+            The classes of their rows.
+        copies : int array of shape (n,), optional
+            For how many rows each stands.
+
+        Returns
+        -------
+        array
+        """
         if len(column) == 0:
             return np.empty(0)
         if self.binning == "mdlp":

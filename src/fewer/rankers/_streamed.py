@@ -9,7 +9,6 @@ import numpy as np
 
 from fewer.contracts import IncompatibleError, Ranker, Ranking, Resources
 from fewer.io import Stream, refuse_constant
-from fewer.models.mdlp import mdlp_cuts
 from fewer.problem import BoolArray, FloatArray
 from fewer.rankers._by_moments import (
     Chi2,
@@ -138,14 +137,8 @@ def _information_gain(
             inner = np.linspace(*ends, ranker.n_bins + 1)[1:-1] if np.isfinite(ends).all() else np.empty(0)
             cuts.append(_above(np.unique(inner)))
         else:
-            rows = drawn.rows
-            present = ~np.isnan(rows.X[:, column])
-            own = rows.X[present, column]
-            if ranker.binning == "mdlp":
-                cuts.append(_above(mdlp_cuts(own, rows.y[present])))
-            else:
-                shares = np.arange(1, ranker.n_bins) / ranker.n_bins
-                cuts.append(_above(np.unique(np.quantile(own, shares))) if len(own) else np.empty(0))
+            present = ~np.isnan(drawn.rows.X[:, column])
+            cuts.append(_above(ranker.cuts(drawn.rows.X[present, column], drawn.rows.y[present])))
     bins = Bins.of(like, cuts)
     counts = collect(stream, partial(JointCounts, bins), resources)
     scores = np.array([ranker.of_counts(counts.table(f)[:-1]) for f in range(like.n_features)])

@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from heapq import heappop, heappush
+from itertools import chain, combinations, islice
 from math import comb
 from typing import Any
 
@@ -64,8 +65,8 @@ class Exhaustive(Search):
     def steps(self, scorer: Objective, space: SearchSpace, rng: Generator, state: State) -> Iterator[Step]:
         # Judge block after block of subsets.
         q = space.n_units
-        counts = [comb(q, size) for size in range(space.min_units, space.max_units + 1)]
-        total = sum(counts)
+        sizes = range(space.min_units, space.max_units + 1)
+        total = sum(comb(q, size) for size in sizes)
         limit = scorer.scorer.sweep_limit if self.max_subsets is None else self.max_subsets
         if total > limit:
             raise IncompatibleError(
@@ -80,14 +81,14 @@ class Exhaustive(Search):
             state.update(next=0, states=nothing, scores=np.empty(0), floor=-np.inf)
             if self.top is not None and in_gray_order and scorer.scorer.abandons:
                 state.update(floor=first_floor(scorer.scorer, space, top))
-        block = 64
+        block, subsets = 64, subsets_from(q, sizes, 0 if in_gray_order else state["next"])
         while state["next"] < last:
             began = time.perf_counter()
             stop = min(state["next"] + block, last)
             if in_gray_order:
                 found = scorer.sweep(state["next"], stop, top, state["floor"])
             else:
-                states = combination_block(q, space.min_units, state["next"], stop)
+                states = next_states(subsets, stop - state["next"], q)
                 found = Sweep(states, scorer.score(states), len(states))
             best = best_of(Sweep(state["states"], state["scores"], 0), found, top)
             state.update(next=stop, states=best.states, scores=best.scores)
@@ -130,48 +131,23 @@ def first_floor(scorer: Scorer, space: SearchSpace, top: int) -> float:
     return float(np.partition(scores, -top)[-top]) if len(scores) >= top else -np.inf
 
 
-def combination_block(n: int, smallest: int, start: int, stop: int) -> BoolArray:
-    """Return the masks numbered start … stop−1 when the subsets of n are listed by size, then in lexical order.
+def subsets_from(n: int, sizes: range, start: int) -> Iterator[tuple[int, ...]]:
+    """List the subsets of n by size, then in lexical order, from a number on.
 
     Examples
     --------
-    >>> combination_block(3, 1, 2, 5).astype(int).tolist()
-    [[0, 0, 1], [1, 1, 0], [1, 0, 1]]
+    >>> list(subsets_from(3, range(1, 3), 2))
+    [(2,), (0, 1), (0, 2), (1, 2)]
     """
-    size, skip = smallest, start
-    while skip >= comb(n, size):
-        skip -= comb(n, size)
-        size += 1
-    chosen: list[int] | None = _unrank(n, size, skip)
-    masks = np.zeros((stop - start, n), dtype=bool)
-    for mask in masks:
-        if chosen is None:
-            size += 1
-            chosen = list(range(size))
-        mask[chosen] = True
-        chosen = _successor(chosen, n)
-    return masks
+    return islice(chain.from_iterable(combinations(range(n), size) for size in sizes), start, None)
 
 
-def _unrank(n: int, size: int, number: int) -> list[int]:
-    chosen: list[int] = []
-    candidate = 0
-    for left in range(size, 0, -1):
-        while number >= (block := comb(n - candidate - 1, left - 1)):
-            number -= block
-            candidate += 1
-        chosen.append(candidate)
-        candidate += 1
-    return chosen
-
-
-def _successor(chosen: list[int], n: int) -> list[int] | None:
-    size = len(chosen)
-    for place in range(size - 1, -1, -1):
-        if chosen[place] < n - size + place:
-            first = chosen[place] + 1
-            return chosen[:place] + list(range(first, first + size - place))
-    return None
+def next_states(subsets: Iterator[tuple[int, ...]], n_states: int, n_units: int) -> BoolArray:
+    """Return masks of the next subsets of a list."""
+    states = np.zeros((n_states, n_units), dtype=bool)
+    for state, chosen in zip(states, subsets, strict=False):  # states first: no subset is taken in vain
+        state[list(chosen)] = True
+    return states
 
 
 REPORT_EVERY = 256  # nodes between two reports

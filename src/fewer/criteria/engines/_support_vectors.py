@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -72,19 +73,16 @@ class SupportVectors(Part):
         column, gamma = self._columns[added[0]], self._gamma(columns)
         c, n, m = len(self._starts) - 1, self._n, self._columns.shape[1] - self._n
         found = np.empty((c * (c - 1) // 2, m))
-        pair = 0
-        for a in range(c):
-            for b in range(a + 1, c):
-                rows = np.r_[self._starts[a] : self._starts[a + 1], self._starts[b] : self._starts[b + 1]]
-                y = np.where(rows < self._starts[a + 1], 1.0, -1.0)
-                distances, some = self._distances, column
-                if c > 2:
-                    both = np.r_[rows, n : n + m]
-                    distances = np.ascontiguousarray(distances.reshape(n, -1)[np.ix_(rows, both)]).reshape(-1)
-                    some = column[both]
-                if not smo.separate(distances, some, y, self._cost[rows], gamma, float(self._model.tol), found[pair]):
-                    return None
-                pair += 1
+        for (a, b), decisions in zip(combinations(range(c), 2), found, strict=True):
+            rows = np.r_[self._starts[a] : self._starts[a + 1], self._starts[b] : self._starts[b + 1]]
+            y = np.where(rows < self._starts[a + 1], 1.0, -1.0)
+            distances, some = self._distances, column
+            if c > 2:
+                both = np.r_[rows, n : n + m]
+                distances = np.ascontiguousarray(distances.reshape(n, -1)[np.ix_(rows, both)]).reshape(-1)
+                some = column[both]
+            if not smo.separate(distances, some, y, self._cost[rows], gamma, float(self._model.tol), decisions):
+                return None
         self._pairwise = found.T
         return self._pairwise
 
@@ -97,13 +95,10 @@ class SupportVectors(Part):
     def codes(self, outputs: FloatArray) -> IntArray:
         """Return the class that wins most pairs, the first of equals."""
         c = len(self._starts) - 1
-        votes, pair = np.zeros((len(self._pairwise), c), dtype=np.int64), 0
-        for a in range(c):
-            for b in range(a + 1, c):
-                is_first = self._pairwise[:, pair] > 0.0
-                votes[:, a] += is_first
-                votes[:, b] += ~is_first
-                pair += 1
+        votes = np.zeros((len(self._pairwise), c), dtype=np.int64)
+        for (a, b), is_first in zip(combinations(range(c), 2), (self._pairwise > 0.0).T, strict=True):
+            votes[:, a] += is_first
+            votes[:, b] += ~is_first
         return np.asarray(votes.argmax(axis=1))
 
     def _gamma(self, columns: IntArray) -> float:
