@@ -100,13 +100,8 @@ class FoldedLeastSquaresScorer(PredictiveScorer):
         """Score all changes of one unit; those that add one input, from the fit before the change."""
         alone = np.bincount(self.owner, minlength=len(mask)) == 1
         inside = np.asarray(mask, dtype=bool)
-        added = np.array(
-            [
-                unit[0] if len(unit) == 1 and alone[unit[0]] and value and not inside[unit[0]] else -1
-                for unit, value in zip(units, values, strict=True)
-            ],
-            dtype=np.int64,
-        )
+        added = np.array([unit[0] if len(unit) == 1 and alone[unit[0]] else -1 for unit in units], dtype=np.int64)
+        added[inside[added] | ~np.asarray(values, dtype=bool)] = -1
         scores = np.full(len(units), np.nan)
         one = np.flatnonzero(added >= 0)
         if len(one):

@@ -264,20 +264,15 @@ def _held_out(model: Any, y: FloatArray) -> tuple[IntArray, IntArray]:
     """Return the rows that a model learns from and those on which it stops, drawn as scikit-learn does."""
     seed = np.random.RandomState(model.random_state).randint(np.iinfo(np.uint32).max, dtype="u8")
     strata = y if is_classifier(model) else None
-    rows, kept = train_test_split(
-        np.arange(len(y)), test_size=model.validation_fraction, stratify=strata, random_state=seed
-    )
+    split = {"test_size": model.validation_fraction, "stratify": strata, "random_state": seed}
+    rows, kept = train_test_split(np.arange(len(y)), **split)
     return rows, kept
-
-
-def _has_no_categories(model: Any) -> bool:
-    return model.categorical_features is None or isinstance(model.categorical_features, str)
 
 
 def _categories(model: Any, n_columns: int) -> BoolArray:
     """Return which columns hold categories; rows are numbers, so that none do by their type."""
     found = np.zeros(n_columns, dtype=bool)
-    if not _has_no_categories(model):
+    if not isinstance(model.categorical_features, str | None):
         given = np.asarray(model.categorical_features)
         if given.dtype.kind not in "bi" or (given.dtype.kind == "b" and len(given) != n_columns):
             raise ValueError("categories by name, or a mask of other columns")

@@ -105,15 +105,11 @@ class ForestPart(TreePart):
     def _has_whole_counts(self) -> bool:
         """Whether trees are cut by Gini's index among the best cuts, and rows count whole numbers of times."""
         model = self._model
-        return bool(
-            self._settings.get("criterion") == "gini"
-            and not isinstance(model, EXTRA)
-            and self._settings.get("splitter", "best") == "best"
-            and model.max_leaf_nodes is None
-            and not np.isnan(self._train).any()
-            and not np.isnan(self._test).any()
-            and all(weights is None or (weights % 1.0 == 0.0).all() for weights, _ in self._plans())
-        )
+        is_best = not isinstance(model, EXTRA) and self._settings.get("splitter", "best") == "best"
+        is_plain = self._settings.get("criterion") == "gini" and model.max_leaf_nodes is None
+        if not is_best or not is_plain or np.isnan(self._train).any() or np.isnan(self._test).any():
+            return False
+        return all(weights is None or (weights % 1.0 == 0.0).all() for weights, _ in self._plans())
 
     @cached_property
     def _laid_out(self) -> tuple[Any, Any, Any, Any, Any]:
@@ -159,11 +155,12 @@ class ForestPart(TreePart):
         if self._weights is None and self._settings.get("class_weight") is None:
             plan = _plan if n * model.n_estimators <= REMEMBERED else _plan.__wrapped__
             return plan(model.random_state, int(model.n_estimators), n, True)
-        if self._drawn is None:
-            self._drawn = [(self._count(seed), _Seed(seed)) for seed in _seeds(model.random_state, model.n_estimators)]
         return self._drawn
 
-    _drawn: list[tuple[FloatArray | None, Any]] | None = None
+    @cached_property
+    def _drawn(self) -> list[tuple[FloatArray | None, Any]]:
+        seeds = _seeds(self._model.random_state, self._model.n_estimators)
+        return [(self._count(seed), _Seed(seed)) for seed in seeds]
 
     def _count(self, seed: int) -> FloatArray:
         """Return how often a tree takes each row: rows are drawn by their weights."""
