@@ -492,7 +492,7 @@ def joint_counts(one: IntArray, other: IntArray, weights: FloatArray | None = No
     return counts.reshape(-1, width).astype(np.float64)
 
 
-def entropy(counts: FloatArray) -> float:
+def entropy(counts: NDArray[Any]) -> float:
     """Return the entropy of counts, in nats.
 
     Examples
