@@ -28,13 +28,7 @@ if TYPE_CHECKING:
         show,
     )
 
-_HOMES = {
-    "chen": "fewer_papers._chen",
-    "dong-kothari": "fewer_papers._dong_kothari",
-    "loughrey": "fewer_papers._loughrey",
-    "nel": "fewer_papers._nel",
-    "scott": "fewer_papers._scott",
-}
+_NAMES = ("chen", "dong-kothari", "loughrey", "nel", "scott")
 
 __all__ = [
     "QUICK",
@@ -70,7 +64,7 @@ def names() -> list[str]:
     >>> "scott" in names()
     True
     """
-    return list(_HOMES)
+    return list(_NAMES)
 
 
 def document(name: str) -> Document:
@@ -92,9 +86,9 @@ def document(name: str) -> Document:
     """
     from fewer.errors import InputError
 
-    if name not in _HOMES:
-        raise InputError(f"There is no document {name!r}; choose one of {', '.join([*_HOMES, 'all'])}.")
-    found: Document = import_module(_HOMES[name]).DOCUMENT
+    if name not in _NAMES:
+        raise InputError(f"There is no document {name!r}; choose one of {', '.join([*_NAMES, 'all'])}.")
+    found: Document = import_module(f"fewer_papers._{name.replace('-', '_')}").DOCUMENT
     return found
 
 

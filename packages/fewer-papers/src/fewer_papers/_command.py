@@ -71,7 +71,7 @@ def reproduce(
                 quick, seed, Path(scratch.name) if scratch else out, jobs, lambda message: status.update(message)
             )
             results = []
-            if not table:
+            if len(documents) > 1 and not table:
                 papers.prepare(documents, run)
             for document in documents:
                 results.append(papers.reproduce(document, run, table or None))
