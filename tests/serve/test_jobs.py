@@ -95,6 +95,7 @@ def test_another_server_finds_what_the_first_began(open_bench, table):
     second = open_bench(SLEEPS)
     assert second.state(run)["state"] == "running"
     assert second.state(run)["target"] == "y"
+    written(table.parent / run / "run.json")
     os.kill(pid_of(second, run), signal.SIGKILL)
     child.wait()
     assert second.wait(run, "unfinished")["message"].endswith("Resume it to continue.")
