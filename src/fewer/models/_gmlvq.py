@@ -6,12 +6,12 @@ Chen, sections 2.3.2 (model), 4.1 (entropy force), 4.2 (waypoint averaging) and 
 from __future__ import annotations
 
 import copy
-from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field
+from functools import cached_property
 from numbers import Real
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq
@@ -26,13 +26,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from fewer.contracts.declaring import Count, Fraction, NonNegative, Positive, parameters
 from fewer.errors import one_line
 from fewer.estimators import ClassScoresMixin
-from fewer.kernels.gmlvq import (
-    distances_from_products,
-    margin_cost,
-    margin_pull,
-    scaled_sum,
-    squared_lengths,
-)
+from fewer.kernels.gmlvq import distances_from_products, margin_cost, margin_pull, scaled_sum, squared_lengths
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, mask_of
 from fewer.validate import stratified_folds
 
@@ -48,8 +42,8 @@ class Image:
     squares: FloatArray
 
 
-class Geometry(ABC):
-    """Rows, and how they meet prototypes under one kind of Ω."""
+class Full:
+    """Rows, and how they meet prototypes under matrices Ω of shape (L, M, N)."""
 
     def __init__(self, X: FloatArray, matrix_of: IntArray) -> None:
         missing = np.isnan(X)
@@ -59,32 +53,14 @@ class Geometry(ABC):
         self.X = np.ascontiguousarray(np.where(missing, X.dtype.type(0), X))
         self.present = ~missing[self.incomplete]
 
+    @cached_property
+    def columns(self) -> FloatArray:
+        """The rows as columns."""
+        return np.ascontiguousarray(self.X.T)
+
     def matrices(self, prototypes: FloatArray) -> IntArray:
         """Return the matrix of each prototype of one or several sets."""
         return np.tile(self.matrix_of, len(prototypes) // len(self.matrix_of))
-
-    @abstractmethod
-    def image(self, omega: FloatArray) -> Image:
-        """Map the rows."""
-
-    @abstractmethod
-    def mean_image(self, images: Sequence[Image], omegas: Sequence[FloatArray]) -> tuple[Image, FloatArray]:
-        """Return the mean of two or more matrices, normalized, and the image under it."""
-
-    @abstractmethod
-    def distances(self, image: Image, omega: FloatArray, prototypes: FloatArray) -> FloatArray:
-        """Return the (K, n) squared distances."""
-
-    @abstractmethod
-    def gradients(
-        self, image: Image, omega: FloatArray, prototypes: FloatArray, pull: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return the gradients by prototypes and by Ω of Σ pull · distances, both (K, n)."""
-
-    @staticmethod
-    @abstractmethod
-    def relevances(omega: FloatArray) -> FloatArray:
-        """Return the (L, N) diagonals of Λ = ΩᵀΩ."""
 
     @classmethod
     def normalized(cls, omega: FloatArray) -> FloatArray:
@@ -108,14 +84,6 @@ class Geometry(ABC):
         shares = cls.relevances(omega)
         rise = np.where(shares > SMALLEST, np.log(np.maximum(shares, SMALLEST)) + 1.0, np.log(SMALLEST)) / np.log(2.0)
         return -2.0 * omega * (rise if omega.ndim == 2 else rise[:, None, :])
-
-
-class Full(Geometry):
-    """Matrices of shape (L, M, N)."""
-
-    def __init__(self, X: FloatArray, matrix_of: IntArray) -> None:
-        super().__init__(X, matrix_of)
-        self.columns = np.ascontiguousarray(self.X.T)
 
     def image(self, omega: FloatArray) -> Image:
         """Map the rows."""
@@ -201,8 +169,8 @@ class Full(Geometry):
         return self._block(image.points, number)[:, self.incomplete] - omega[number] @ (self.present * prototypes[k]).T
 
 
-class Diagonal(Geometry):
-    """Matrices that are diagonal, as (L, N) arrays: GRLVQ, and GLVQ where they stay as they are."""
+class Diagonal(Full):
+    """The same with matrices that are diagonal, as (L, N) arrays: GRLVQ, and GLVQ where they stay as they are."""
 
     def __init__(self, X: FloatArray, matrix_of: IntArray) -> None:
         super().__init__(X, matrix_of)
@@ -244,21 +212,19 @@ class Diagonal(Geometry):
         return omega**2
 
 
-class Margins:
+class Margins(NamedTuple):
     """Whose prototype is whose: which of the (K, n) pairs share a class, and how much each row counts."""
 
-    def __init__(self, same: BoolArray, weights: FloatArray) -> None:
-        self.same = same
-        self.weights = weights
+    same: BoolArray
+    weights: FloatArray
 
     def cost(self, distances: FloatArray) -> float:
         """Sum s (d₊ − d₋) / (d₊ + d₋) over the rows."""
-        return float(margin_cost(distances, self.same, self.weights))
+        return float(margin_cost(distances, *self))
 
     def pull(self, distances: FloatArray) -> tuple[float, FloatArray]:
         """Return the cost and its (K, n) gradient by the distances."""
-        cost, pull = margin_pull(distances, self.same, self.weights)
-        return float(cost), pull
+        return margin_pull(distances, *self)
 
 
 def _broadcast(scales: FloatArray, omega: FloatArray) -> FloatArray:
@@ -460,7 +426,11 @@ class GMLVQClassifier(ClassifierMixin, ClassScoresMixin, BaseEstimator):
             clear = self._without_ambiguity(descent, directions)
 
         self._keep(descent, labels, active, varies)
-        self._keep_relevances(geometry, clear, active, varies)
+        shares = _widened(geometry.relevances(geometry.normalized(clear)), active)
+        shares[:, ~varies] = 0.0
+        self.relevances_ = shares.mean(axis=0)
+        if self.localized:
+            self.class_relevances_ = shares
         self.temperature_ = _temperature(self._class_distances(self._scaled(X)), codes, weights)
         return self
 
@@ -540,15 +510,6 @@ class GMLVQClassifier(ClassifierMixin, ClassScoresMixin, BaseEstimator):
         self.loss_curve_, self.validation_curve_ = descent.losses, descent.validation_losses
         self.n_iter_, self.best_iter_ = len(descent.losses) - 1, descent.best
 
-    def _keep_relevances(
-        self, geometry: type[Geometry], clear: FloatArray, active: BoolArray, varies: BoolArray
-    ) -> None:
-        shares = _widened(geometry.relevances(geometry.normalized(clear)), active)
-        shares[:, ~varies] = 0.0
-        self.relevances_ = shares.mean(axis=0)
-        if self.localized:
-            self.class_relevances_ = shares
-
     # -------------------------------------------------------------------------------------------------- predict
 
     def decision_function(self, X: Any) -> FloatArray:
@@ -570,7 +531,8 @@ class GMLVQClassifier(ClassifierMixin, ClassScoresMixin, BaseEstimator):
         return near[:, 1] - near[:, 0] if len(self.classes_) == 2 else near
 
     def _class_scores(self, X: Any) -> FloatArray:
-        return -self._distances_to_classes(X)
+        check_is_fitted(self)
+        return -self._class_distances(self._scaled(self._validated(X)))
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return class probabilities: softmax of −distance / `temperature_`, fitted to the training rows.
@@ -647,10 +609,6 @@ class GMLVQClassifier(ClassifierMixin, ClassScoresMixin, BaseEstimator):
             return self.omega_[..., None] ** 2 * np.eye(self.n_features_in_)
         return np.swapaxes(self.omega_, -1, -2) @ self.omega_
 
-    def _distances_to_classes(self, X: Any) -> FloatArray:
-        check_is_fitted(self)
-        return self._class_distances(self._scaled(self._validated(X)))
-
     def _validated(self, X: Any) -> FloatArray:
         return validate_data(self, X, dtype=np.float64, order="C", ensure_all_finite="allow-nan", reset=False)
 
@@ -698,7 +656,7 @@ class _Held:
 class _Descent:
     """Waypoint-averaged batch descent with a controller for the prototypes and one for Ω (Chen, section 4.2)."""
 
-    rows: Geometry
+    rows: Full
     margins: Margins
     alpha: float
     step_prototypes: float
@@ -706,9 +664,9 @@ class _Descent:
     losses: list[float] = field(default_factory=list)
     validation_losses: list[float] = field(default_factory=list)
     best: int = 0
-    _watched: tuple[Geometry, Margins] | None = None
+    _watched: tuple[Full, Margins] | None = None
 
-    def watch(self, rows: Geometry, margins: Margins) -> None:
+    def watch(self, rows: Full, margins: Margins) -> None:
         """Keep the position that is best for these rows."""
         self._watched = (rows, margins)
 
@@ -744,10 +702,8 @@ class _Descent:
                 if averaging:
                     images, omegas = zip(*omega_history, strict=True)
                     mean_image, mean_omega = rows.mean_image(images, omegas)
-                    mean_both, mean_force = (
-                        rows.distances(mean_image, mean_omega, here_and_next),
-                        self._force(mean_omega),
-                    )
+                    mean_both = rows.distances(mean_image, mean_omega, here_and_next)
+                    mean_force = self._force(mean_omega)
                     mean_cost = self.margins.cost(mean_both[:n_prototypes]) + mean_force
                     if self.margins.cost(both[:n_prototypes]) + force > mean_cost:
                         next_image, next_omega, both, force = mean_image, mean_omega, mean_both, mean_force
