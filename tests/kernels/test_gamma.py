@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fewer.kernels import gamma as kernels
-from fewer.kernels.bundles import Exact, Units
+from fewer.kernels.bundles import Exact, Units, changes_from_none
 
 SHIFT = 8
 
@@ -69,7 +69,7 @@ def test_any_range_of_subsets_gives_the_sums_of_its_masks(data):
     chosen = (numbers ^ numbers >> 1)[:, None] >> np.arange(q) & 1
     masks = np.ones((last - first, q + 1))
     masks[:, units] = chosen
-    kernels.sum_masks(masks, exact_of(columns), targets, k, by_mask)
+    kernels.sum_changes(changes_from_none(masks), exact_of(columns), targets, k, by_mask)
     assert np.array_equal(by_range, by_mask)
 
 
@@ -78,7 +78,7 @@ def test_sums_are_those_of_sorted_distances():
     columns, values = rng.uniform(size=(3, 25)), rng.normal(size=25)
     targets = kernels.Targets(SHIFT, np.arange(25), values, False, False, np.ones(25))
     sums = np.zeros((1, 2, 4))
-    kernels.sum_masks(np.array([[1.0, 0.0, 1.0]]), exact_of(columns), targets, 4, sums)
+    kernels.sum_changes(changes_from_none(np.array([[1.0, 0.0, 1.0]])), exact_of(columns), targets, 4, sums)
     d = ((columns[::2, :, None] - columns[::2, None, :]) ** 2).sum(axis=0)
     near = np.argsort(d, axis=1)[:, 1:5]
     assert sums[0, 0] * 2.0**-30 == pytest.approx(np.take_along_axis(d, near, axis=1).sum(axis=0), abs=1e-7)
@@ -92,7 +92,7 @@ def test_rows_of_weight_zero_ask_nothing():
     sums = np.zeros((2, 1, 2, 3))
     for place, weights in enumerate((np.ones(n), np.r_[np.ones(10), np.zeros(10)])):
         targets = kernels.Targets(SHIFT, np.arange(n), values, False, True, weights)
-        kernels.sum_masks(np.ones((1, 2)), exact, targets, 3, sums[place])
+        kernels.sum_changes(changes_from_none(np.ones((1, 2))), exact, targets, 3, sums[place])
     near, squares = np.empty((n, 3), np.int64), np.empty((n, 3))
     kernels.list_near(np.ones(2), exact, targets, 3, near, squares)
     assert np.array_equal(sums[0, 0, 0], squares.sum(axis=0))

@@ -20,7 +20,7 @@ def test_counts_on_a_line_are_those_of_a_tree():
     counts = np.empty(200, dtype=np.int64)
     line_counts(counts, values, radii)
     assert (counts == KDTree(values[:, None]).query_radius(values[:, None], radii, count_only=True)).all()
-    assert [count_around(values, i, radii[i]) for i in range(200)] == counts.tolist()
+    assert [count_around(values, i, radii[i], False) for i in range(200)] == counts.tolist()
 
 
 def test_rows_are_split_by_class_in_their_order():

@@ -13,10 +13,9 @@ from fewer.contracts import ROWS, Criterion, Masks, NonNegative, Positive, Resou
 from fewer.criteria._exact_device import CAPACITIES, MOST_CLASSES, ExactDevice
 from fewer.io import to_problem
 from fewer.kernels import classifiability as kernels
-from fewer.kernels.bundles import Flips, Units
+from fewer.kernels.bundles import Units, changes_of
 from fewer.kernels.device import deal, on_devices, tell
 from fewer.kernels.differences import exact_rows
-from fewer.kernels.neighbors import changes_of
 from fewer.parallel import in_threads
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem
 
@@ -323,9 +322,8 @@ class _Changes:
     @classmethod
     def of(cls, weights: FloatArray, units: Sequence[IntArray], values: Sequence[float]) -> _Changes:
         """One candidate for each unit: its columns leave with the weight that they have and enter with the new."""
-        flips = Flips(weights, np.empty(0, dtype=np.int64), Units.of(units), np.asarray(values, dtype=np.float64))
-        extra, change, bounds = changes_of(flips)
-        return cls(extra, bounds[1:], change)
+        extra, change, bounds = changes_of(weights, Units.of(units), np.asarray(values, dtype=np.float64))
+        return cls(extra[bounds[1] :], bounds[1:] - bounds[1], change[bounds[1] :])
 
     @property
     def growth(self) -> IntArray:

@@ -15,7 +15,7 @@ from fewer.contracts.declaring import Count, NonNegative, parameters
 from fewer.criteria._exact_device import ExactDevice, capacity_for
 from fewer.io import to_problem
 from fewer.kernels import gamma as kernels
-from fewer.kernels.bundles import Flips, Units
+from fewer.kernels.bundles import Units, changes_from_none, changes_of
 from fewer.kernels.device import deal, on_devices, tell
 from fewer.kernels.differences import exact_rows
 from fewer.parallel import in_threads
@@ -172,7 +172,7 @@ class GammaTestScorer(Scorer):
         parts = np.array_split(np.arange(len(table)), max(min(self._resources.n_jobs, len(table)), 1))
 
         def run(part: IntArray) -> FloatArray:
-            return self._sums(kernels.sum_masks, len(part), table[part])
+            return self._sums(kernels.sum_changes, len(part), changes_from_none(table[part]))
 
         sums = np.concatenate(in_threads(run, parts, self._resources.n_jobs))
         return [self._with_empty(self.fit(sums, count), empty) for count in counts]
@@ -185,8 +185,8 @@ class GammaTestScorer(Scorer):
         parts = np.array_split(np.arange(len(units)), max(min(self._resources.n_jobs, len(units)), 1))
 
         def run(part: IntArray) -> FloatArray:
-            flips = Flips(base, np.flatnonzero(base), Units.of([units[u] for u in part]), new[part])
-            return self._sums(kernels.sum_flips, len(part), flips)
+            changes = changes_of(base, Units.of([units[u] for u in part]), new[part])
+            return self._sums(kernels.sum_changes, len(part), changes)
 
         sums = np.concatenate(in_threads(run, parts, self._resources.n_jobs))
         left = np.array([np.count_nonzero(base) - np.count_nonzero(base[unit]) for unit in units])
@@ -242,7 +242,7 @@ class GammaTestScorer(Scorer):
 
     def sums(self, mask: Masks) -> FloatArray:
         """Return the (2, k) sums of one mask."""
-        return self._sums(kernels.sum_masks, 1, mask[None].astype(np.float64))[0]
+        return self._sums(kernels.sum_changes, 1, changes_from_none(mask[None].astype(np.float64)))[0]
 
     def _gray_lines(self, space: SearchSpace, first: int, last: int, counts: Sequence[int]) -> list[Lines]:
         units = Units.of(space.units)

@@ -29,11 +29,12 @@ from fewer.criteria._knn_sweep import SMALLEST, TREE, NeighborDevice, Sweeper, n
 from fewer.kernels import moves as walking
 from fewer.kernels import nearest
 from fewer.kernels import neighbors as kernels
-from fewer.kernels.bundles import Exact, Flips, Moved, Rules, Units
+from fewer.kernels.bundles import Exact, Moved, Rules, Units, changes_from_none, changes_of
 from fewer.kernels.device import Device, deal, on_devices, tell
 from fewer.kernels.differences import CoarseRows, Scaling, exact_rows
 from fewer.kernels.distances import fill_distances
 from fewer.kernels.neighbors import column_gains
+from fewer.kernels.votes import make_ballot
 from fewer.parallel import in_threads
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem
 from fewer.validate import CV, assign_folds
@@ -51,8 +52,10 @@ WORTH_SORTING = 1024  # rows: with fewer, columns by themselves are judged befor
 WORTH_A_TREE = 4096  # rows: with fewer, all distances are summed before a tree is built
 TREE_COST = 600, 60  # distances, coarse and exact, that are summed while a search in a tree looks at one row
 TRIED = 256  # rows on which it is tried how many rows a search looks at
-NO_UNIT = Units.of([np.empty(0, dtype=np.int64)])  # one that has no columns
 WORTH_A_THREAD = 1_000_000  # distances: less than this is done before a thread has woken up
+
+Changes = tuple[Any, Any, Any]
+"""Masks as `bundles.changes_of` lays them out: columns, weights and bounds."""
 
 
 @parameters
@@ -203,7 +206,7 @@ class KNNScorer(PredictiveScorer):
                 scores[~single] = self.score(weights[~single])
             return scores
         if self._coarse is None:
-            return self._best(self._mask_gains(weights))
+            return self._best(self._gains(changes_from_none(weights)))
         batches = in_parts(len(weights), -(-len(weights) // BATCH))
         return self._best(np.concatenate([self._coarse_masks(self._coarse, weights[a:b]) for a, b in batches]))
 
@@ -212,12 +215,13 @@ class KNNScorer(PredictiveScorer):
         if not len(units):
             return np.empty(0)
         weights, new = mask.astype(np.float64), np.asarray(values, dtype=np.float64)
-        alone = self._single_columns(weights, units, new)
-        if not alone.any():
+        if not self._sorts or weights.any():
             return self._running_flips(weights, units, new)
+        # Changes that make one column by itself out of none.
+        alone = np.array([len(unit) == 1 for unit in units])
         scores, others = np.empty(len(units)), np.flatnonzero(~alone)
-        columns = [int(units[u][0]) for u in np.flatnonzero(alone).tolist()]
-        scores[alone] = self._score_columns(np.array(columns), new[alone])
+        columns = np.array([unit[0] for unit in units if len(unit) == 1], dtype=np.int64)
+        scores[alone] = self._score_columns(columns, new[alone])
         if len(others):
             scores[others] = self._running_flips(weights, [units[u] for u in others.tolist()], new[others])
         return scores
@@ -257,50 +261,31 @@ class KNNScorer(PredictiveScorer):
         """Whether columns by themselves are judged by sorting them."""
         return not self._devices and self.problem.n_samples >= WORTH_SORTING
 
-    def _single_columns(self, weights: FloatArray, units: Sequence[IntArray], new: FloatArray) -> NDArray[np.bool_]:
-        """Say which changes make one column by itself out of none."""
-        if not self._sorts or weights.any():
-            return np.zeros(len(units), dtype=bool)
-        return np.array([len(unit) == 1 for unit in units], dtype=bool)
-
     def _score_columns(self, columns: IntArray, weights: FloatArray) -> FloatArray:
         """Score columns by themselves, each with a weight; 0 means none."""
-        judge = partial(_judge_column, exact=self._exact, rules=self._rules)
+
+        def judge(column: tuple[int, float]) -> FloatArray:
+            return column_gains(self._exact, *column, self._rules)
+
         n_jobs = self._resources.n_jobs if len(columns) * self.problem.n_samples > WORTH_A_THREAD else 1
         gains = in_threads(judge, list(zip(columns.tolist(), weights.tolist(), strict=True)), n_jobs)
-        return self._best(np.array(gains))
+        return self._best(np.array(gains).reshape(-1, len(self.ks)))
 
     def _running_flips(self, weights: FloatArray, units: Sequence[IntArray], new: FloatArray) -> FloatArray:
-        flips = Flips(weights, np.flatnonzero(weights), Units.of(units), new)
         if self._devices:
             places = np.arange(len(units))
             run = partial(OnDevice.flip_gains, mask=weights, units=units, values=new)
             return self._best(np.concatenate([np.empty((0, len(self.ks))), *self._deal(run, places)]))
         if (gains := self._tree_flips(weights, units, new)) is not None:
             return self._best(gains)
-        return self._best(self._flip_gains(flips))
+        return self._best(self._gains(changes_of(weights, Units.of(units), new)))
 
-    def _mask_gains(self, weights: FloatArray) -> FloatArray:
-        """Judge (m, p) weights: (m, t).
-
-        Subsets are changes from none at all, weights changes by nothing, and so need no kernels beside those of
-        `flips`, whose compilation takes a newcomer's time.
-        """
-        return np.concatenate([self._flip_gains(flips) for flips in as_flips(weights)])
-
-    def _flip_gains(self, flips: Flips) -> FloatArray:
-        """Judge masks that differ in one unit, by exact distances where coarse ones do not decide: (u, t)."""
-        coarse, changes, n_units, n = self._coarse, kernels.changes_of(flips), len(flips.new), self.problem.n_samples
-        if coarse is None:
-            everyone = np.arange(n)
-
-            def judge(low: int, high: int) -> FloatArray:
-                gains, unsure = np.zeros((n_units, len(self.ks))), np.full((n_units, high - low), nearest.UNSURE)
-                self._judge(everyone[low:high], unsure, flips, changes, gains)
-                return gains
-
-            return self._in_blocks(judge, n_units)
+    def _gains(self, changes: Changes) -> FloatArray:
+        """Judge masks, by exact distances where coarse ones do not decide: (m, t)."""
         columns, weights, bounds = changes
+        coarse, n_units, n = self._coarse, len(bounds) - 2, self.problem.n_samples
+        if coarse is None:
+            return self._in_blocks(lambda low, high: self._decide(np.arange(low, high), None, changes), n_units)
         largest = np.add.reduceat(np.append(np.abs(weights) * coarse.largest[columns], 0.0), bounds[:-1])
         largest[np.diff(bounds) == 0] = 0.0
         unit = coarse.unit_for(float(largest[0] + largest[1:].max()))
@@ -310,39 +295,26 @@ class KNNScorer(PredictiveScorer):
             verdicts, numbers = np.empty((n_units, high - low), dtype=np.uint8), np.empty((3, n), dtype=np.int32)
             scratch = *numbers, np.empty(len(layout.starts) - 1, dtype=np.int32)
             nearest.coarse_flips(low, high, single, layout, self._by_rows, errors, scratch, verdicts)
-            return self._decide_flips(coarse.order[low:high], verdicts, flips, changes)
+            return self._decide(coarse.order[low:high], verdicts, changes)
 
         return self._in_blocks(look, len(columns))
 
-    def _judge(
-        self,
-        rows: IntArray,
-        verdicts: NDArray[np.uint8],
-        flips: Flips,
-        changes: tuple[Any, Any, Any],
-        gains: FloatArray,
-    ) -> None:
-        """Add to gains (u, t) what rows gain by exact distances where verdicts are unsure."""
-        rules, k = self._rules, int(self.ks[0])
-        if rules.n_classes and len(self.ks) == 1 and not self._by_rows:
-            scratch = kernels.scratch_for(self.problem.n_samples, k, rules.n_classes)
-            voters = rules.codes, rules.row_weights, k
-            kernels.small_flips(rows, verdicts, changes, self._exact, voters, scratch, gains.ravel())
-        else:
-            kernels.score_flips(rows, verdicts, flips, self._exact, rules, gains)
-
     def judge_rows(self, rows: IntArray, mask: FloatArray, gains: FloatArray) -> None:
         """Add to gains (t,) what rows gain under one mask by exact distances."""
-        flips = unchanged(mask)
-        changes = flips.used, mask[flips.used], np.array([0, len(flips.used), len(flips.used)])
-        self._judge(rows, np.full((1, len(rows)), nearest.UNSURE), flips, changes, gains[None])
+        gains += self._decide(rows, None, changes_from_none(mask[None]))[0]
 
-    def _decide_flips(
-        self, order: IntArray, verdicts: NDArray[np.uint8], flips: Flips, changes: tuple[Any, Any, Any]
-    ) -> FloatArray:
-        """Sum what rows in an order gain with each unit, (u, 1), asking exact distances about the unsure verdicts."""
-        gains = ((verdicts == nearest.RIGHT) @ self._rules.row_weights[order])[:, None]
-        self._judge(order, verdicts, flips, changes, gains)
+    def _decide(self, rows: IntArray, verdicts: NDArray[np.uint8] | None, changes: Changes) -> FloatArray:
+        """Sum what rows gain with each mask, (m, t), asking exact distances where verdicts (m, r) are unsure.
+
+        Without verdicts they are asked about all rows.
+        """
+        n, rules = self.problem.n_samples, self._rules
+        if verdicts is None:
+            verdicts = np.full((len(changes[2]) - 2, len(rows)), nearest.UNSURE)
+        gains = np.zeros((len(verdicts), len(self.ks)))
+        gains += ((verdicts == nearest.RIGHT) @ rules.row_weights[rows])[:, None]
+        room = np.empty(n), np.empty(n), make_ballot(rules)
+        kernels.score_flips(rows, verdicts, changes, self._exact, rules, room, gains)
         return gains
 
     def _deal(self, run: Callable[[OnDevice, Any], Any], things: NDArray[Any]) -> list[Any]:
@@ -427,7 +399,7 @@ class KNNScorer(PredictiveScorer):
         """Return the number of neighbors that judges a subset best."""
         if len(self.ks) == 1:
             return int(self.ks[0])
-        gains = self._mask_gains(mask[None, :].astype(np.float64))[0]
+        gains = self._gains(changes_from_none(mask[None, :].astype(np.float64)))[0]
         return int(self.ks[int(np.argmax(gains))])
 
     def _predict(self, mask: Masks, X: FloatArray, exact: Exact, fold: IntArray) -> FloatArray:
@@ -461,7 +433,7 @@ class KNNScorer(PredictiveScorer):
         n_groups = -(-len(used) // n_digits)
         tables_pay = len(masks) > TABLE_SIZE >= len(levels) and np.count_nonzero(masks) > len(masks) * n_groups / 2
         if not tables_pay:
-            return self._mask_gains(masks)
+            return self._gains(changes_from_none(masks))
         digits = np.zeros((len(masks), n_groups * n_digits), dtype=np.int64)
         digits[:, : len(used)] = np.searchsorted(levels, masks[:, used])
         numbers = digits.reshape(len(masks), n_groups, n_digits) @ len(levels) ** np.arange(n_digits)
@@ -470,17 +442,9 @@ class KNNScorer(PredictiveScorer):
         def look(low: int, high: int) -> FloatArray:
             verdicts = np.empty((len(masks), high - low), dtype=np.uint8)
             walking.coarse_masks(low, high, picks, TABLE_WIDTH, TABLES, layout, self._by_rows, verdicts)
-            return self._decide(coarse.order[low:high], verdicts, masks)
+            return self._decide(coarse.order[low:high], verdicts, changes_from_none(masks))
 
         return self._in_blocks(look, int(np.count_nonzero(masks)))
-
-    def _decide(self, order: IntArray, verdicts: NDArray[np.uint8], masks: FloatArray) -> FloatArray:
-        """Sum what rows in an order gain for each mask, (m, 1), asking exact distances about the unsure verdicts."""
-        gains = ((verdicts == nearest.RIGHT) @ self._rules.row_weights[order])[:, None]
-        unsure = verdicts == nearest.UNSURE
-        for m in np.flatnonzero(unsure.any(axis=1)).tolist():
-            self.judge_rows(order[unsure[m]], masks[m], gains[m])
-        return gains
 
 
 class OnDevice:
@@ -501,7 +465,8 @@ class OnDevice:
         scorer = self._scorer
         if self.neighbor is not None and _is_mask(weights):
             assert scorer._coarse is not None
-            return scorer._decide(scorer._coarse.order, self.neighbor.masks(weights > 0), weights)
+            verdicts = self.neighbor.masks(weights > 0)
+            return scorer._decide(scorer._coarse.order, verdicts, changes_from_none(weights))
         return self.exact_gains(weights)
 
     def exact_gains(
@@ -539,7 +504,6 @@ class OnDevice:
         """Columns that come to the mask are judged together, all else as masks of its own."""
         scorer = self._scorer
         assert scorer._coarse is not None
-        order, flips = scorer._coarse.order, Flips(mask, np.flatnonzero(mask), Units.of(units), new)
         verdicts = np.empty((len(units), scorer.problem.n_samples), dtype=np.uint8)
         comes = np.array([len(unit) == 1 and v > 0 and not mask[unit[0]] for unit, v in zip(units, new, strict=True)])
         together, alone = np.flatnonzero(comes), np.flatnonzero(~comes)
@@ -550,7 +514,7 @@ class OnDevice:
             for row, u in zip(masks, alone.tolist(), strict=True):
                 row[units[u]] = new[u] > 0
             verdicts[alone] = on.masks(masks)
-        return scorer._decide_flips(order, verdicts, flips, kernels.changes_of(flips))
+        return scorer._decide(scorer._coarse.order, verdicts, changes_of(mask, Units.of(units), new))
 
 
 class RunningWalk(Walk):
@@ -622,6 +586,7 @@ class CoarseWalk(RunningWalk):
             distances=np.empty((n, n), dtype=np.int32),
             row_weights=scorer._rules.row_weights[coarse.order],
             row=np.empty(n, dtype=np.int32),
+            part=np.empty(n, dtype=np.int32),
             nearest=np.empty(len(self._judges.coarse.starts) - 1, dtype=np.int32),
             unsure=np.empty(n, dtype=np.int64),
         )
@@ -667,23 +632,6 @@ class CoarseWalk(RunningWalk):
             rows = judges.order[self._running.unsure[low : low + n_unsure]]
             self._scorer.judge_rows(rows, self._masks[2], gains)
         return gains
-
-
-def _judge_column(column: tuple[int, float], exact: Any, rules: Rules) -> FloatArray:
-    return column_gains(exact, *column, rules)
-
-
-def unchanged(mask: FloatArray) -> Flips:
-    """Return a change of a mask by nothing."""
-    return Flips(mask, np.flatnonzero(mask), NO_UNIT, np.zeros(1))
-
-
-def as_flips(weights: FloatArray) -> list[Flips]:
-    """Return (m, p) masks as changes from none at all, and weights each as a change by nothing."""
-    if not _is_mask(weights):
-        return [unchanged(mask) for mask in weights]
-    units = Units(np.nonzero(weights)[1], np.append(0, np.cumsum(np.count_nonzero(weights, axis=1))))
-    return [Flips(np.zeros(weights.shape[1]), np.empty(0, dtype=np.int64), units, np.ones(len(weights)))]
 
 
 def _is_mask(weights: FloatArray) -> bool:

@@ -93,13 +93,37 @@ class Units(NamedTuple):
         return cls(members, np.cumsum([0, *(len(unit) for unit in units)]).astype(np.int64))
 
 
-class Flips(NamedTuple):
-    """Masks that differ from one mask (p,) in one unit: unit u set to new[u]; `used` lists the columns in the mask."""
+def changes_of(mask: Any, units: Units, new: Any) -> tuple[Any, Any, Any]:
+    """Lay out masks that differ from one mask (p,) in one unit each, unit u set to new[u]: columns, weights and bounds.
 
-    mask: Any
-    used: Any
-    units: Units
-    new: Any
+    The columns between the first two bounds make up the mask; those between the next two, with their weights, are what
+    the first unit adds to its distances, and so on: off with the old weights, on with the new.
+
+    Examples
+    --------
+    >>> units = Units.of([np.array([0]), np.array([1, 2])])
+    >>> changes = changes_of(np.array([1.0, 0.0, 0.5]), units, np.array([0.0, 1.0]))
+    >>> [part.tolist() for part in changes]
+    [[0, 2, 0, 1, 2, 2], [1.0, 0.5, -1.0, 1.0, -0.5, 1.0], [0, 2, 3, 6]]
+    """
+    members, offsets = units
+    weights = np.column_stack([-mask[members], np.repeat(new, np.diff(offsets))]).ravel()
+    changed, used = weights != 0, np.flatnonzero(mask)
+    before = np.append(0, np.cumsum(changed))[2 * offsets]
+    columns = np.concatenate([used, np.repeat(members, 2)[changed]])
+    return columns, np.concatenate([mask[used], weights[changed]]), np.append(0, len(used) + before)
+
+
+def changes_from_none(weights: Any) -> tuple[Any, Any, Any]:
+    """Lay out (m, p) masks or weights as `changes_of` does, as changes from no column at all.
+
+    Examples
+    --------
+    >>> [part.tolist() for part in changes_from_none(np.array([[0.0, 1.0], [0.5, 1.0]]))]
+    [[1, 0, 1], [1.0, 0.5, 1.0], [0, 0, 1, 3]]
+    """
+    which, members = np.nonzero(weights)
+    return members, weights[which, members], np.append(0, np.searchsorted(which, np.arange(len(weights) + 1)))
 
 
 class Moved(NamedTuple):

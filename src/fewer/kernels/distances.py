@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from fewer.kernels.compiling import inner, kernel
-from fewer.kernels.intrinsics import add_32, least_32, subtract_32
+from fewer.kernels.intrinsics import add_32, least_32
 
 FAR = 1e300
 CLIP = 64.0
@@ -128,42 +128,7 @@ def coarse_terms(out, x, column, kind, factor, gap, clip):
             out[j] = np.int32(square if difference == difference else gap)
 
 
-@inner()
-def coarse_cell(x, z, kind, factor, gap, clip):
-    """Return a feature's coarse term for two cells, as `coarse_terms` does for a row."""
-    if kind == PLAIN:
-        return np.int32(factor * (x - z) * (x - z))
-    difference = x - z
-    if kind == CLIPPED:
-        square = factor * difference * difference
-        square = clip if square > clip else square
-    else:
-        square = factor if difference != np.float32(0.0) else np.float32(0.0)
-    return np.int32(square if difference == difference else gap)
-
-
-@inner()
-def change_coarse(low, high, distances, f, old, new, coarse):
-    """Change the weight of column f in the coarse distances (n, n) of rows low … high−1."""
-    columns, factor = coarse.columns, coarse.factor
-    n, kind = np.uint64(columns.shape[1]), coarse.kinds[f]
-    for i in range(np.uint64(low), np.uint64(high)):
-        k, x = np.uint64(coarse.fold[i]), columns[f, i]
-        if kind == PLAIN and (old == 0.0 or new == 0.0):
-            signed = (new - old) * factor[k, f]
-            for j in range(n):
-                distances[i, j] = add_32(distances[i, j], np.int32(signed * (x - columns[f, j]) * (x - columns[f, j])))
-        else:
-            was, will = old * factor[k, f], new * factor[k, f]
-            gap_was, gap_will = old * coarse.gap[k, f], new * coarse.gap[k, f]
-            clip_was, clip_will = old * coarse.clip, new * coarse.clip
-            for j in range(n):
-                z = columns[f, j]
-                d = subtract_32(distances[i, j], coarse_cell(x, z, kind, was, gap_was, clip_was))
-                distances[i, j] = add_32(d, coarse_cell(x, z, kind, will, gap_will, clip_will))
-
-
-@inner()
+@inner(forceinline=True)
 def add_column(d, part, i, f, weight, coarse):
     """Add a column with a weight to the coarse distances of row i, or take it off with one below 0; `part` is scratch.
 
@@ -176,6 +141,22 @@ def add_column(d, part, i, f, weight, coarse):
     )  # fmt: skip
     for j in range(d.shape[0]):
         d[j] = add_32(d[j], part[j])
+
+
+@inner()
+def change_coarse(low, high, distances, f, old, new, coarse, part):
+    """Change the weight of column f in the coarse distances (n, n) of rows low … high−1; `part` is scratch."""
+    columns, factor = coarse.columns, coarse.factor
+    n, plain = np.uint64(columns.shape[1]), coarse.kinds[f] == PLAIN and (old == 0.0 or new == 0.0)
+    for i in range(np.uint64(low), np.uint64(high)):
+        if plain:
+            x, signed = columns[f, i], (new - old) * factor[np.uint64(coarse.fold[i]), f]
+            for j in range(n):
+                distances[i, j] = add_32(distances[i, j], np.int32(signed * (x - columns[f, j]) * (x - columns[f, j])))
+            continue
+        for weight in (-old, new):
+            if weight != 0.0:
+                add_column(distances[i], part, np.int64(i), f, weight, coarse)
 
 
 @inner()

@@ -93,17 +93,21 @@ def fill_part(part, terms, i, f, weight, exact, shift):
 
 
 @inner()
-def add_feature(d, i, f, weight, sign, scratch, exact, shift):
-    """Add feature f's part to the keys from row i, or take it off."""
+def add_feature(d, i, f, weight, scratch, exact, shift):
+    """Add feature f's part to the keys from row i, or take it off with a weight below 0: terms are opposite then."""
     fill_part(scratch.part, scratch.terms, i, f, weight, exact, shift)
-    add_part(d, scratch.part, sign)
+    add_part(d, scratch.part, 1)
 
 
 @inner()
 def add_part(d, part, sign):
-    """Add or take off one part."""
-    for j in range(d.shape[0]):
-        d[j] += sign * part[j]
+    """Add or take off one part; products of 64 bits are slow."""
+    if sign > 0:
+        for j in range(d.shape[0]):
+            d[j] += part[j]
+    else:
+        for j in range(d.shape[0]):
+            d[j] -= part[j]
 
 
 @inner()
@@ -202,7 +206,7 @@ def find_near(i, mask, k, scratch, exact, targets):
     start_row(scratch.d, i, targets)
     for f in range(mask.shape[0]):
         if mask[f] > 0.0:
-            add_feature(scratch.d, i, f, mask[f], 1, scratch, exact, targets.shift)
+            add_feature(scratch.d, i, f, mask[f], scratch, exact, targets.shift)
     low, high = span(scratch.d)
     return select(scratch.d, low, high, k, targets.shift, scratch)
 
@@ -243,36 +247,40 @@ def target_gap(i, key, targets):
 
 
 @kernel()
-def sum_masks(masks, exact, targets, k, sums):
-    """Sum for each of (m, p) masks or weights; sums (m, 2, k)."""
+def sum_changes(changes, exact, targets, k, sums):
+    """Sum for several masks, given as `bundles.changes_of` lays them out; sums (m, 2, k)."""
+    columns, weights, bounds = changes
     n, p, shift = exact.columns.shape[1], exact.columns.shape[0], targets.shift
-    scratch, parts, whole = scratch_for(n), np.empty((p, n), np.int64), np.zeros(p, np.bool_)
+    scratch, base, parts, times = scratch_for(n), np.empty(n, np.int64), np.empty((p, n), np.int64), np.zeros(p)
     d = scratch.d
-    for f in range(p):
-        for m in range(masks.shape[0]):
-            whole[f] |= masks[m, f] == 1.0
+    for m in range(columns.shape[0]):
+        times[columns[m]] += abs(weights[m]) == 1.0
     for i in range(n):
         if targets.row_weights[i] <= 0.0:
             continue
         for f in range(p):
-            if whole[f]:
+            if times[f] > 1.0:  # used again and again
                 fill_part(parts[f], scratch.terms, i, f, 1.0, exact, shift)
-        for m in range(masks.shape[0]):
-            start_row(d, i, targets)
-            for f in range(p):
-                weight = masks[m, f]
-                if weight == 1.0:
-                    add_part(d, parts[f], 1)
-                elif weight > 0.0:
-                    add_feature(d, i, f, weight, 1, scratch, exact, shift)
-            low, high = span(d) if m == 0 else reach(d, k, scratch.near, shift)
+        start_row(base, i, targets)
+        for u in range(bounds.shape[0] - 1):  # the first is what all have in common
+            d[:] = base
+            for m in range(bounds[u], bounds[u + 1]):
+                f, weight = columns[m], weights[m]
+                if times[f] > 1.0 and abs(weight) == 1.0:
+                    add_part(d, parts[f], np.int64(weight))
+                else:
+                    add_feature(d, i, f, weight, scratch, exact, shift)
+            if u == 0:
+                base[:] = d
+                continue
+            low, high = span(d) if u == 1 else reach(d, k, scratch.near, shift)
             n_near = select(d, low, high, k, shift, scratch)
-            gather(i, k, n_near, scratch.near, targets, sums[m])
+            gather(i, k, n_near, scratch.near, targets, sums[u - 1])
 
 
 @kernel()
 def sum_listed(found, distance, masks, exact, targets, k, sums):
-    """Sum as `sum_masks`, from lists of the nearest rows and their distances, both (m, capacity, n); sums (m, 2, k).
+    """Sum as `sum_changes` for (m, p) masks, from lists of the nearest rows and of their distances, (m, capacity, n).
 
     Where rows as far as the k-th may be missing from a list, all rows are looked at.
     """
@@ -293,40 +301,17 @@ def sum_listed(found, distance, masks, exact, targets, k, sums):
             gather(i, k, n_near, scratch.near, targets, sums[m])
 
 
-@kernel()
-def sum_flips(flips, exact, targets, k, sums):
-    """Sum for masks that differ in one unit, each in turn; sums (u, 2, k)."""
-    n, shift, mask, new = exact.columns.shape[1], targets.shift, flips.mask, flips.new
-    scratch, changed, offsets = scratch_for(n), np.empty(n, np.int64), flips.units.offsets
-    for i in range(n):
-        if targets.row_weights[i] <= 0.0:
-            continue
-        start_row(scratch.d, i, targets)
-        for f in flips.used:
-            add_feature(scratch.d, i, f, mask[f], 1, scratch, exact, shift)
-        for u in range(offsets.shape[0] - 1):
-            changed[:] = scratch.d
-            for f in flips.units.members[offsets[u] : offsets[u + 1]]:
-                if mask[f] > 0.0:
-                    add_feature(changed, i, f, mask[f], -1, scratch, exact, shift)
-                if new[u] > 0.0:
-                    add_feature(changed, i, f, new[u], 1, scratch, exact, shift)
-            low, high = span(changed) if u == 0 else reach(changed, k, scratch.near, shift)
-            n_near = select(changed, low, high, k, shift, scratch)
-            gather(i, k, n_near, scratch.near, targets, sums[u])
-
-
 @inner()
 def fill_row(fixed, parts, i, base, units, scratch, exact, targets):
     """Write the keys of row i under the base columns, and what each unit adds to them."""
     start_row(fixed, i, targets)
     for f in range(base.shape[0]):
         if base[f] > 0.0:
-            add_feature(fixed, i, f, base[f], 1, scratch, exact, targets.shift)
+            add_feature(fixed, i, f, base[f], scratch, exact, targets.shift)
     for u in range(parts.shape[0]):
         parts[u] = 0
         for f in units.members[units.offsets[u] : units.offsets[u + 1]]:
-            add_feature(parts[u], i, f, 1.0, 1, scratch, exact, targets.shift)
+            add_feature(parts[u], i, f, 1.0, scratch, exact, targets.shift)
 
 
 @inner()

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from fewer.kernels.compiling import inner, kernel
 from fewer.kernels.intrinsics import add_32, largest_float, least_float
+from fewer.kernels.votes import enter
 from fewer.problem import BoolArray, FloatArray, IntArray
 
 LANES = 32
@@ -545,15 +546,11 @@ def list_with(base, cells, column, squared, near, near_d):
     near, near_d : (m, c) int64 and float64
         Written: the nearest rows in order, earlier ones first among equally near ones, and their distances.
     """
-    last = near.shape[1] - 1
+    capacity = near.shape[1]
     for i in range(base.shape[0]):
         near_d[i] = np.inf
         for t in range(base.shape[1]):
             a = cells[i] - column[t]
             d = base[i, t] + (a * a if squared else abs(a))
-            if d < near_d[i, last]:
-                place = last
-                while place > 0 and d < near_d[i, place - 1]:
-                    near_d[i, place], near[i, place] = near_d[i, place - 1], near[i, place - 1]
-                    place -= 1
-                near_d[i, place], near[i, place] = d, t
+            if d < near_d[i, capacity - 1]:
+                enter(near[i], near_d[i], capacity, t, d)

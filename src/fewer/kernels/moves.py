@@ -92,7 +92,7 @@ def catch_up(f, standing, judges):
     n, value = standing.distances.shape[0], standing.mask[f]
     if standing.coarse_mask[f] != value:
         old, new = np.float32(standing.coarse_mask[f]), np.float32(value)
-        change_coarse(0, n, standing.running.distances, f, old, new, judges.coarse)
+        change_coarse(0, n, standing.running.distances, f, old, new, judges.coarse, standing.running.part)
         standing.coarse_mask[f] = value
     if standing.exact_mask[f] != value:
         for i in range(n):

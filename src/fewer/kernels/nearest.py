@@ -3,7 +3,7 @@
 With one neighbor and classes, a row is judged right when the nearest row of its own class is nearer than the nearest
 row of any other. Rows sorted by class make that two minima over contiguous coarse distances. Where they lie closer
 together than the error of coarse distances, ties included, the verdict is UNSURE, and exact distances decide
-(`neighbors.small_flips`). See `_bundles` for the arguments that the kernels share.
+(`neighbors.score_flips`). See `_bundles` for the arguments that the kernels share.
 
 verdicts : (…, n) uint8
     WRONG, RIGHT or UNSURE for each row.
@@ -30,21 +30,21 @@ from fewer.kernels.distances import (
     PLAIN,
     add_column,
     change_coarse,
-    coarse_cell,
     coarse_start,
     least,
 )
-from fewer.kernels.intrinsics import add_32, least_32, subtract_32
+from fewer.kernels.intrinsics import add_32, least_32
 
 WRONG, RIGHT, UNSURE = np.uint8(0), np.uint8(1), np.uint8(2)
 
 
 class Running(NamedTuple):
-    """Running coarse distances (n, n), the weights of the rows, and room to judge in: distances, classes, rows."""
+    """Running coarse distances (n, n), the weights of the rows, and room: two times distances, classes, rows."""
 
     distances: Any
     row_weights: Any
     row: Any
+    part: Any
     nearest: Any
     unsure: Any
 
@@ -133,7 +133,7 @@ def least_by_class(i, f, weight, d, coarse, nearest):
 def coarse_flips(low, high, changes, coarse, by_rows, errors, scratch, verdicts):
     """Write verdicts (u, high−low) on rows low … high−1 under masks that differ in one unit.
 
-    `changes` are those of `neighbors.changes_of`, with weights in single precision. `scratch`: three arrays for n
+    `changes` are those of `bundles.changes_of`, with weights in single precision. `scratch`: three arrays for n
     distances, one for classes.
     """
     columns, weights, bounds = changes
@@ -182,24 +182,6 @@ def coarse_rows(low, high, distances, mask, coarse):
 
 
 @inner()
-def fill_changed(row, i, unit, mask, value, distances, coarse):
-    """Write the coarse distances of row i with the weights of a unit's columns set to a value."""
-    columns, factor, gap = coarse.columns, coarse.factor, coarse.gap
-    n, k, new = np.uint64(columns.shape[1]), np.uint64(coarse.fold[i]), np.float32(value)
-    for j in range(n):
-        row[j] = distances[i, j]
-    for m in range(unit.shape[0]):
-        f = np.uint64(unit[m])
-        old, kind, x = np.float32(mask[f]), coarse.kinds[f], columns[f, i]
-        was, will = old * factor[k, f], new * factor[k, f]
-        gap_was, gap_will, clip_was, clip_will = old * gap[k, f], new * gap[k, f], old * coarse.clip, new * coarse.clip
-        for j in range(n):
-            z = columns[f, j]
-            d = subtract_32(row[j], coarse_cell(x, z, kind, was, gap_was, clip_was))
-            row[j] = add_32(d, coarse_cell(x, z, kind, will, gap_will, clip_will))
-
-
-@inner()
 def judge_change(first, last, unit, mask, value, doubt, coarse, by_rows, running):
     """Judge rows first … last−1 with the weights of a unit's columns set to a value, by coarse distances.
 
@@ -209,7 +191,8 @@ def judge_change(first, last, unit, mask, value, doubt, coarse, by_rows, running
     row, nearest, right, n_unsure = running.row, running.nearest, 0.0, 0
     f = np.uint64(unit[0])
     old, new = np.float32(mask[f]), np.float32(value)
-    plain = unit.shape[0] == 1 and coarse.kinds[f] == PLAIN and (old == 0.0 or new == 0.0)
+    single = unit.shape[0] == 1 and (old == 0.0 or new == 0.0)
+    plain = single and coarse.kinds[f] == PLAIN
     for i in range(np.uint64(first), np.uint64(last)):
         if plain:
             x, signed = columns[f, i], (new - old) * coarse.factor[np.uint64(coarse.fold[i]), f]
@@ -219,13 +202,16 @@ def judge_change(first, last, unit, mask, value, doubt, coarse, by_rows, running
                     part = np.int32(signed * (x - columns[f, j]) * (x - columns[f, j]))
                     smallest = least_32(smallest, add_32(distances[i, j], part))
                 nearest[c] = smallest
+        elif single:
+            least_by_class(np.int64(i), unit[0], new - old, distances[i], coarse, nearest)
         else:
-            fill_changed(row, i, unit, mask, value, distances, coarse)
+            row[:] = distances[i]
+            for g in unit:
+                for weight in (-np.float32(mask[g]), new):
+                    if weight != 0.0:
+                        add_column(row, running.part, np.int64(i), g, weight, coarse)
             for c in range(nearest.shape[0]):
-                smallest = FAR_32
-                for j in range(np.uint64(starts[c]), np.uint64(starts[c + 1])):
-                    smallest = least_32(smallest, row[j])
-                nearest[c] = smallest
+                nearest[c] = least(row[starts[c] : starts[c + 1]])
         found = verdict(nearest, coarse.codes[i], by_rows, doubt)
         if found == RIGHT:
             right += running.row_weights[i]
@@ -241,12 +227,12 @@ def coarse_move(low, high, moved, coarse, by_rows, errors, running):
 
     Returns what the rows judged right weigh, and how many unsure ones were listed.
     """
-    masks = moved.masks
+    masks, part = moved.masks, np.empty_like(running.part)
     for f in moved.before:
-        change_coarse(low, high, running.distances, f, np.float32(masks[0, f]), np.float32(masks[1, f]), coarse)
+        change_coarse(low, high, running.distances, f, np.float32(masks[0, f]), np.float32(masks[1, f]), coarse, part)
     # Threads share the running distances, but not the room to judge in.
     own = Running(
-        running.distances, running.row_weights, np.empty_like(running.row), np.empty_like(running.nearest),
+        running.distances, running.row_weights, np.empty_like(running.row), part, np.empty_like(running.nearest),
         running.unsure,
     )  # fmt: skip
     doubt = doubt_about(masks[2], errors)
@@ -278,49 +264,30 @@ def split_by_class(places, codes, bounds):
 @kernel()
 def line_counts(counts, values, radii):
     """Count, for each of some ascending values, those whose squared difference is at most that of its radius."""
-    n = values.shape[0]
-    for i in range(n):
-        x, square = values[i], radii[i] * radii[i]
-        low, step = i, 1
-        while low - step >= 0 and (values[low - step] - x) ** 2 <= square:
-            low -= step
-            step *= 2
-        while step:
-            if low - step >= 0 and (values[low - step] - x) ** 2 <= square:
-                low -= step
-            step //= 2
-        high, step = i, 1
-        while high + step < n and (values[high + step] - x) ** 2 <= square:
-            high += step
-            step *= 2
-        while step:
-            if high + step < n and (values[high + step] - x) ** 2 <= square:
-                high += step
-            step //= 2
-        counts[i] = high - low + 1
+    for i in range(values.shape[0]):
+        counts[i] = count_around(values, i, radii[i] * radii[i], True)
 
 
 @inner()
-def count_around(values, i, radius):
-    """Count the ascending values that differ from the i-th by at most a radius."""
-    n, x = values.shape[0], values[i]
-    low, step = i, 1
-    while low - step >= 0 and x - values[low - step] <= radius:
-        low -= step
-        step *= 2
-    while step:
-        if low - step >= 0 and x - values[low - step] <= radius:
-            low -= step
-        step //= 2
-    high, step = i, 1
-    while high + step < n and values[high + step] - x <= radius:
-        high += step
-        step *= 2
-    while step:
-        if high + step < n and values[high + step] - x <= radius:
-            high += step
-        step //= 2
-    return high - low + 1
+def count_around(values, i, reach, squared):
+    """Count the ascending values whose differences from the i-th, or squares of these, are at most so large.
+
+    On both sides the steps to the farthest of them double first and halve then.
+    """
+    count = 1
+    for side in (-1, 1):
+        last, step, halving = i, 1, False
+        while step:
+            place = last + side * step
+            within = 0 <= place < values.shape[0]
+            if within:
+                gap = side * (values[place] - values[i])
+                within = (gap * gap if squared else gap) <= reach
+            last = place if within else last
+            halving = halving or not within
+            step = step // 2 if halving else 2 * step
+        count += abs(last - i)
+    return count
 
 
 @inner()
@@ -386,5 +353,5 @@ def plane_counts(near_x, near_y, x, ordered_y, from_y, k, size):
                 _scan(best, xs[u], ys[u], xs, ys, start - 1, low - 1, -1)
                 strip += side
         radius = np.nextafter(best[k - 1], 0.0)
-        near_x[u] = count_around(x, places[u], radius)
-        near_y[u] = count_around(ordered_y, ranks[u], radius)
+        near_x[u] = count_around(x, places[u], radius, False)
+        near_y[u] = count_around(ordered_y, ranks[u], radius, False)

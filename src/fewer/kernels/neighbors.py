@@ -5,13 +5,10 @@ Rows judge themselves against the rows of other folds. See `_bundles` for the ar
 gains : (…, t) float64
     What the rows add to the score, for each number of neighbors.
 
-Classes judged by one number of neighbors, in two short functions: they compile for a third of the time that
-`score_flips` takes, and judge a tenth to a third faster.
-
 One column by itself, judged by any number of neighbors: all rows of a value at once.
 
 Rows are sorted by the column once. From there the neighbors of a value are the rows of the next values on both sides,
-and all rows of a value and a fold have the same ones. Distances, order and votes are those of `_neighbors.score_flips`,
+and all rows of a value and a fold have the same ones. Distances, order and votes are those of `score_flips`,
 to the bit, which looks at all rows for each row, and several times where many are tied.
 """
 
@@ -21,11 +18,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fewer.kernels.bundles import Exact, Flips, Rules
+from fewer.kernels.bundles import Exact, Rules
 from fewer.kernels.compiling import inner, kernel
-from fewer.kernels.distances import CLIP, FAR, add_masks, add_terms, change_column, term
+from fewer.kernels.distances import CLIP, FAR, add_terms, change_column, term
 from fewer.kernels.nearest import UNSURE
-from fewer.kernels.votes import ballot_for, count_votes, farthest_complete, gain, judge, vote
+from fewer.kernels.votes import ballot_for, count_votes, enter, gain, judge, vote
 from fewer.problem import FloatArray
 
 LEAF = 16
@@ -33,26 +30,50 @@ LEAF = 16
 
 
 @kernel()
-def score_flips(rows, verdicts, flips, exact, rules, gains):
-    """Judge the listed rows (r,) under masks that differ in one unit, where verdicts (u, r) are unsure.
+def score_flips(rows, verdicts, changes, exact, rules, room, gains):
+    """Judge the listed rows (r,) under several masks where verdicts (u, r) are unsure; gains (u, t).
 
-    Gains are (u, t). A row's distances under the mask are summed once; each unit's change is made on a copy of them.
+    A row's distances under what the masks have in common are summed once; each change is made on a copy of them. Terms
+    are whole quanta, so that the sums, and with them ties, are those of any other order of columns.
+
+    changes : columns, weights and bounds
+        As `bundles.changes_of` lays them out.
+    room : two arrays for n distances, and a ballot
+        Made outside: what a kernel makes takes time to compile.
     """
-    n, offsets, ballot = exact.columns.shape[1], flips.units.offsets, ballot_for(rules)
-    d, changed = np.empty(n), np.empty(n)
+    columns, weights, bounds = changes
+    base, d, ballot = room
+    n, shift = base.shape[0], 1.5 * 2.0**52 * exact.quantum
     for r in range(rows.shape[0]):
-        i, fresh = rows[r], False
-        for u in range(offsets.shape[0] - 1):
-            if verdicts[u, r] != UNSURE:
+        i, n_unsure = rows[r], 0
+        k = exact.fold[i]
+        for u in range(verdicts.shape[0]):
+            n_unsure += verdicts[u, r] == UNSURE
+        for j in range(n):
+            base[j] = FAR if exact.fold[j] == k else 0.0
+        for u in range(verdicts.shape[0] + 1 if n_unsure else 0):  # the first is what all have in common
+            if u > 0 and verdicts[u - 1, r] != UNSURE:
                 continue
-            if not fresh:
-                add_masks(d, i, flips.mask, exact)
-                fresh = True
             for j in range(n):
-                changed[j] = d[j]
-            for f in flips.units.members[offsets[u] : offsets[u + 1]]:
-                change_column(changed, i, f, flips.mask[f], flips.new[u], exact)
-            judge(changed, i, rules, ballot, gains[u])
+                d[j] = base[j]
+            for m in range(bounds[u], bounds[u + 1]):  # as in `add_terms`, whose call would take as long as the loop
+                f, weight = columns[m], weights[m]
+                x, scale, nominal = exact.columns[f, i], exact.scale[k, f], exact.nominal[f] != 0
+                absent, unequal = (weight * exact.gap[k, f] + shift) - shift, (weight * scale + shift) - shift
+                lacking = exact.missing[f, i] != 0
+                for j in range(n):
+                    z = exact.columns[f, j]
+                    square = scale * (x - z) * (x - z)
+                    square = CLIP if square > CLIP else square
+                    part = (weight * square + shift) - shift
+                    if nominal:
+                        part = 0.0 if x == z else unequal
+                    d[j] += absent if lacking or exact.missing[f, j] else part
+            if u > 0:
+                judge(d, i, rules, ballot, gains[u - 1])
+                continue
+            for j in range(n):
+                base[j] = d[j]
 
 
 @kernel()
@@ -95,138 +116,6 @@ def predict_rows(queries, query_missing, query_fold, weights, exact, rules, out)
             out[i, ballot.votes[-1]] += 1e-9
         else:
             out[i, 0] = ballot.means[-1]
-
-
-@inner()
-def _vote(d, codes, row_weights, k, near, near_d, tally):
-    """Return the class of most rows at the k smallest distinct distances, as `_votes.vote` does."""
-    n, most_near, count, reach = d.shape[0], near.shape[0], 0, FAR
-    for j in range(n):
-        if d[j] < reach:
-            place = count if count < most_near else most_near - 1
-            while place > 0 and d[j] < near_d[place - 1]:
-                near_d[place], near[place] = near_d[place - 1], near[place - 1]
-                place -= 1
-            near_d[place], near[place] = d[j], j
-            count += count < most_near
-            if count == most_near:
-                reach = near_d[count - 1]
-    place, level, distance = 0, 0, -1.0
-    for c in range(tally.shape[0]):
-        tally[c] = 0.0
-    while True:
-        if place < count and near_d[place] < reach:  # farther off the list may lack rows
-            distance = near_d[place]
-            while place < count and near_d[place] == distance:
-                tally[codes[near[place]]] += row_weights[near[place]]
-                place += 1
-        else:
-            below, distance = distance, FAR
-            for j in range(n):
-                if d[j] > below and d[j] < distance:
-                    distance = d[j]
-            for j in range(n):
-                if d[j] == distance and distance < FAR:
-                    tally[codes[j]] += row_weights[j]
-        level += 1
-        if level < k and distance < FAR:
-            continue
-        best, alone = 0, True
-        for c in range(1, tally.shape[0]):
-            if tally[c] >= tally[best]:
-                alone = tally[c] > tally[best]
-                best = c if alone else best
-        if alone:
-            return best
-        if distance >= FAR:
-            for j in range(n):
-                if d[j] < FAR and tally[codes[j]] == tally[best]:
-                    return codes[j]
-            return 0
-
-
-@kernel()
-def small_flips(rows, verdicts, changes, exact, voters, scratch, gains):
-    """Judge the listed rows (r,) under masks that differ in one unit, where verdicts (u, r) are unsure.
-
-    The rows at the k smallest distinct distances vote. Distances, votes and ties are those of `score_flips`, to the
-    bit. `gains` is (u,).
-
-    changes : columns, weights and bounds
-        The columns between the first two bounds make up the mask; those between the next two, with their weights, are
-        what a unit adds to its distances, and so on.
-    exact : Exact
-    voters : class codes (n,), row weights (n,) and k
-    scratch : two arrays for n distances, two for k + 2 neighbors (numbers and distances), one for a tally of classes
-    """
-    columns, weights, bounds = changes
-    codes, row_weights, k = voters
-    base, d, near, near_d, tally = scratch
-    n, shift = base.shape[0], 1.5 * 2.0**52 * exact.quantum
-    for r in range(rows.shape[0]):
-        i, n_unsure = rows[r], 0
-        fold = exact.fold[i]
-        for u in range(verdicts.shape[0]):
-            n_unsure += verdicts[u, r] == UNSURE
-        for j in range(n):
-            base[j] = FAR if exact.fold[j] == fold else 0.0
-        for u in range(verdicts.shape[0] + 1 if n_unsure else 0):  # the first is the mask itself
-            if u > 0 and verdicts[u - 1, r] != UNSURE:
-                continue
-            for j in range(n):
-                d[j] = base[j]
-            for m in range(bounds[u], bounds[u + 1]):
-                f, weight = columns[m], weights[m]
-                x, scale, nominal = exact.columns[f, i], exact.scale[fold, f], exact.nominal[f] != 0
-                absent, unequal = (weight * exact.gap[fold, f] + shift) - shift, (weight * scale + shift) - shift
-                lacking = exact.missing[f, i] != 0
-                for j in range(n):
-                    z = exact.columns[f, j]
-                    square = scale * (x - z) * (x - z)
-                    square = CLIP if square > CLIP else square
-                    part = (weight * square + shift) - shift
-                    if nominal:
-                        part = 0.0 if x == z else unequal
-                    d[j] += absent if lacking or exact.missing[f, j] else part
-            if u == 0:
-                for j in range(n):
-                    base[j] = d[j]
-            elif _vote(d, codes, row_weights, k, near, near_d, tally) == codes[i]:
-                gains[u - 1] += row_weights[i]
-
-
-def changes_of(flips: Flips) -> tuple[Any, Any, Any]:
-    """Return what `small_flips` wants to know of a mask and its changes: off with the old weights, on with the new.
-
-    Examples
-    --------
-    >>> from fewer.kernels.bundles import Units
-    >>> units = Units.of([np.array([0]), np.array([1, 2])])
-    >>> changes = changes_of(Flips(np.array([1.0, 0.0, 0.5]), np.array([0, 2]), units, np.array([0.0, 1.0])))
-    >>> [part.tolist() for part in changes]
-    [[0, 2, 0, 1, 2, 2], [1.0, 0.5, -1.0, 1.0, -0.5, 1.0], [0, 2, 3, 6]]
-    """
-    members, offsets = flips.units
-    weights = np.empty((len(members), 2))
-    weights[:, 0], weights[:, 1] = -flips.mask[members], np.repeat(flips.new, np.diff(offsets))
-    changed = weights.ravel() != 0
-    before = np.append(0, np.cumsum(changed))[2 * offsets]
-    columns, weights = np.repeat(members, 2)[changed], weights.ravel()[changed]
-    used = flips.used
-    return (
-        np.concatenate([used, columns]), np.concatenate([flips.mask[used], weights]), np.append(0, len(used) + before)
-    )  # fmt: skip
-
-
-def scratch_for(n: int, k: int, n_classes: int) -> tuple[Any, ...]:
-    """Make the scratch that `small_flips` works in.
-
-    Examples
-    --------
-    >>> [part.size for part in scratch_for(9, 3, 2)]
-    [9, 9, 5, 5, 2]
-    """
-    return np.empty(n), np.empty(n), np.empty(k + 2, dtype=np.int64), np.empty(k + 2), np.empty(n_classes)
 
 
 class Sorted(NamedTuple):
@@ -316,10 +205,10 @@ def _judge_value(a, k, rows, rules, scratch, ballot):
             d[:] = FAR
             for q in range(count):
                 d[near[q]] = near_d[q]
-            count_votes(near[:count], near_d[:count], FAR, d, rules, ballot)
+            count_votes(near, near_d, count, FAR, d, rules, ballot)
             return
         if (count if rules.by_rows else level) >= wanted:
-            if count_votes(near[:count], near_d[:count], distance, d[:0], rules, ballot):
+            if count_votes(near, near_d, count, FAR, d[:0], rules, ballot):
                 return
             wanted *= 2  # votes are tied
 
@@ -440,18 +329,6 @@ def _box_distance(node, x, factor, tree):
 
 
 @inner()
-def _list(j, distance, near, near_d):
-    """Put a row into a list of the nearest rows, earlier rows first among equally near ones, if it belongs there."""
-    place = near.shape[0] - 1
-    if distance == near_d[place] and j > near[place]:
-        return
-    while place > 0 and (near_d[place - 1] > distance or (near_d[place - 1] == distance and near[place - 1] > j)):
-        near_d[place], near[place] = near_d[place - 1], near[place - 1]
-        place -= 1
-    near_d[place], near[place] = distance, j
-
-
-@inner()
 def _search(place, tree, factors, shift, room, near, near_d):
     """List the nearest rows of a row for each column that is tried; return how many rows were looked at.
 
@@ -497,7 +374,7 @@ def _search(place, tree, factors, shift, room, near, near_d):
             if closer:
                 for u in range(y.shape[0]):
                     if sums[u] <= last[u]:
-                        _list(tree.order[r], sums[u], near[u], near_d[u])
+                        enter(near[u], near_d[u], near.shape[1], tree.order[r], sums[u])
                         last[u] = near_d[u, near.shape[1] - 1]
                 bound = last[0]
                 for u in range(1, last.shape[0]):
@@ -523,9 +400,8 @@ def score_tree(places, tree, weights, exact, rules, gains, left):
         near[:], near_d[:] = 0, FAR
         n_seen += _search(places[p], tree, (base, (scale, tree.new)), shift, room, near, near_d)
         for v in range(u):
-            count = np.searchsorted(near_d[v], FAR)
-            reach = farthest_complete(near_d[v, :count], c)
-            left[v, p] = not count_votes(near[v, :count], near_d[v, :count], reach, near_d[v, :0], rules, ballot)
+            count, reach = np.searchsorted(near_d[v], FAR), near_d[v, c - 1]
+            left[v, p] = not count_votes(near[v], near_d[v], count, reach, near_d[v, :0], rules, ballot)
             if not left[v, p]:
                 for t in range(rules.ks.shape[0]):
                     gains[v, t] += gain(i, t, rules, ballot)

@@ -22,7 +22,7 @@ import numpy as np
 from fewer.kernels.compiling import inner, kernel
 from fewer.kernels.distances import FAR, add_masks, add_terms
 from fewer.kernels.intrinsics import least_float
-from fewer.kernels.votes import ballot_for, count_votes, farthest_complete, gain, list_nearest, vote
+from fewer.kernels.votes import ballot_for, count_votes, gain, list_nearest, vote
 
 WRONG, RIGHT, JUDGED, OPEN, OUT = 0, 1, 2, 3, 4
 TO_BEGIN, A_NODE = 3000.0, 8.0
@@ -224,17 +224,15 @@ def start_walk(query, lists, race):
 
 
 @inner()
-def judge_leaf(rows, d, limit, listed, rules, ballot):
+def judge_leaf(rows, d, listed, rules, ballot):
     """Let the rows that remain for one subset vote; returns False if they do not suffice."""
     if rules.ks[-1] == 1:
         # Only the rows at the smallest distance remain.
-        return rows.shape[0] > 0 and count_votes(rows, d, limit, d[:0], rules, ballot)
-    count = list_nearest(d, ballot.near, ballot.near_d)
-    near_d = ballot.near_d[:count]
+        return rows.shape[0] > 0 and count_votes(rows, d, rows.shape[0], FAR, d[:0], rules, ballot)
+    count, reach = list_nearest(d, ballot.near, ballot.near_d)
     for c in range(count):
         listed[c] = rows[ballot.near[c]]
-    reach = farthest_complete(near_d, ballot.near.shape[0])
-    return count_votes(listed[:count], near_d, reach, d[:0], rules, ballot)
+    return count_votes(listed, ballot.near_d, count, reach, d[:0], rules, ballot)
 
 
 @inner()
@@ -253,8 +251,7 @@ def judge_whole(number, query, d, rules, ballot):
 def judge_list(v, node, level, query, lists, rules, ballot):
     """Let the rows of a list vote for one subset, or for all below a node: JUDGED, or OPEN if that is too early."""
     count = lists.counts[v]
-    limit = FAR if level else lists.limits[v]
-    if judge_leaf(lists.rows[v, :count], lists.least[v, :count], limit, lists.listed, rules, ballot):
+    if judge_leaf(lists.rows[v, :count], lists.least[v, :count], lists.listed, rules, ballot):
         return JUDGED
     if level:
         return OPEN

@@ -26,76 +26,93 @@ class Ballot(NamedTuple):
     means: Any
 
 
-@inner()
-def ballot_for(rules):
+def make_ballot(rules: Any) -> Ballot:
     """Make the arrays that voting needs."""
     capacity, t = rules.ks[-1] + SPARE, len(rules.ks)
     return Ballot(
-        np.empty(capacity, np.uint32),
-        np.empty(capacity),
-        np.empty(max(rules.n_classes, 1)),
-        np.empty(t, np.int64),
+        np.empty(capacity, np.uint32), np.empty(capacity), np.empty(max(rules.n_classes, 1)), np.empty(t, np.int64),
         np.empty(t),
-    )
+    )  # fmt: skip
+
+
+ballot_for = inner()(make_ballot)
+
+
+@inner(forceinline=True)
+def enter(near, near_d, size, row, distance):
+    """Put a row into an ordered list of the nearest, if it belongs there; of equally near ones the smaller comes first.
+
+    Returns how many are listed then: one more, unless the list was full.
+    """
+    place = min(size, near.shape[0] - 1)
+    if size > place and (distance > near_d[place] or (distance == near_d[place] and row > near[place])):
+        return size
+    while place > 0 and (distance < near_d[place - 1] or (distance == near_d[place - 1] and row < near[place - 1])):
+        near_d[place], near[place] = near_d[place - 1], near[place - 1]
+        place -= 1
+    near_d[place], near[place] = distance, row
+    return min(size + 1, near.shape[0])
 
 
 @inner()
 def list_nearest(d, near, near_d):
-    """List the nearest rows, earlier rows first among equally near ones; return how many there are."""
-    capacity, count = near.shape[0], 0
-    threshold = FAR
+    """List the nearest rows, earlier rows first among equally near ones.
+
+    Returns how many there are, and the distance from which on rows may be missing: that of the last place if all are
+    taken.
+    """
+    capacity, count, threshold = near.shape[0], 0, FAR
     for j in range(d.shape[0]):
-        if d[j] < threshold:
+        if d[j] < threshold:  # rows come in order, so that `enter` would compare more than is needed
             place = count if count < capacity else capacity - 1
             while place > 0 and d[j] < near_d[place - 1]:
-                near_d[place] = near_d[place - 1]
-                near[place] = near[place - 1]
+                near_d[place], near[place] = near_d[place - 1], near[place - 1]
                 place -= 1
-            near_d[place] = d[j]
-            near[place] = j
-            if count < capacity:
-                count += 1
+            near_d[place], near[place] = d[j], j
+            count += count < capacity
             if count == capacity:
-                threshold = near_d[capacity - 1]
-    return count
+                threshold = near_d[count - 1]
+    return count, threshold
 
 
-@inner()
-def count_votes(near, near_d, reach, d, rules, ballot):
+@inner(forceinline=True)
+def count_votes(near, near_d, count, reach, d, rules, ballot):
     """Let the k nearest rows vote, or all rows at the k smallest distinct distances, for each k.
 
-    They come from a list of the nearest rows, which is complete up to the distance `reach`, and beyond that from the
-    distances `d` to all rows. Without any (size 0) the result is False if they are needed.
+    They come from a list of the `count` nearest rows, which is complete below the distance `reach`, and from there on
+    from the distances `d` to all rows. Without any (size 0) the result is False if they are needed. A class's votes are
+    a sum of row weights, which are whole multiples of a power of two, so that it is exact in any order.
     """
     # One function on purpose: three, for each way to come by the rows, took three times as long to compile.
     ks, tally, by_rows, codes = rules.ks, ballot.tally, rules.by_rows, rules.codes
+    row_weights, values = rules.row_weights, rules.values
     for c in range(tally.shape[0]):
         tally[c] = 0.0
     place, level, t, distance, total, weighted = 0, 0, 0, -1.0, 0.0, 0.0
     while t < ks.shape[0]:
-        first, last, scan = place, min(place + 1, near.shape[0]), False
-        if not by_rows and place < near.shape[0] and near_d[place] <= reach:
+        last = min(place + 1, count)
+        if not by_rows and place < count and near_d[place] < reach:
             distance = near_d[place]
-            while last < near.shape[0] and near_d[last] == distance:
+            while last < count and near_d[last] == distance:
                 last += 1
         elif not by_rows:
             if d.shape[0] == 0:
                 return False
-            below, distance, scan = distance, FAR, True
+            below, distance, last = distance, FAR, place
             for j in range(d.shape[0]):
                 if d[j] > below and d[j] < distance:
                     distance = d[j]
-            first, last = 0, d.shape[0] if distance < FAR else 0
-        for q in range(first, last):
-            j = q if scan else int(near[q])
-            if scan and d[j] != distance:
-                continue
-            total += rules.row_weights[j]
-            if rules.n_classes:
-                tally[codes[j]] += rules.row_weights[j]
-            else:
-                weighted += rules.row_weights[j] * rules.values[j]
-        place = place if scan else last
+            for j in range(d.shape[0]):
+                if d[j] == distance and distance < FAR:
+                    total += row_weights[j]
+                    tally[codes[j]] += row_weights[j]
+                    weighted += row_weights[j] * values[j]
+        for q in range(place, last):
+            j = int(near[q])
+            total += row_weights[j]
+            tally[codes[j]] += row_weights[j]
+            weighted += row_weights[j] * values[j]
+        place = last
         level += 1
         while t < ks.shape[0] and (level >= ks[t] or distance >= FAR):
             if rules.n_classes:
@@ -107,7 +124,7 @@ def count_votes(near, near_d, reach, d, rules, ballot):
                 if not (alone or by_rows or distance >= FAR):
                     break
                 # Of several leaders that of the first near row wins, or, where no distance is left, of all rows.
-                for q in range(0 if alone else near.shape[0] if by_rows else d.shape[0]):
+                for q in range(0 if alone else count if by_rows else d.shape[0]):
                     j = int(near[q]) if by_rows else q
                     if (by_rows or d[j] < FAR) and tally[codes[j]] == tally[winner]:
                         winner = codes[j]
@@ -120,24 +137,10 @@ def count_votes(near, near_d, reach, d, rules, ballot):
 
 
 @inner()
-def farthest_complete(near_d, capacity):
-    """Return the distance up to which a list of limited capacity holds all rows."""
-    count = near_d.shape[0]
-    if count < capacity:
-        return FAR
-    for place in range(count - 1, 0, -1):
-        if near_d[place - 1] < near_d[count - 1]:
-            return near_d[place - 1]
-    return -1.0
-
-
-@inner()
 def vote(d, rules, ballot):
     """Let the neighbors vote, given the distances to all rows: votes (t,) or means (t,) of the ballot."""
-    count = list_nearest(d, ballot.near, ballot.near_d)
-    near_d = ballot.near_d[:count]
-    reach = farthest_complete(near_d, ballot.near.shape[0])
-    count_votes(ballot.near[:count], near_d, reach, d, rules, ballot)
+    count, reach = list_nearest(d, ballot.near, ballot.near_d)
+    count_votes(ballot.near, ballot.near_d, count, reach, d, rules, ballot)
 
 
 @inner()
@@ -149,13 +152,11 @@ def gain(i, t, rules, ballot):
     return -np.rint(rules.row_weights[i] * error * error / rules.grain) * rules.grain
 
 
-@inner()
+@inner(forceinline=True)
 def judge(d, i, rules, ballot, gains):
     """Judge row i by its distances and add what it gains to the score."""
     # What `vote` does, not a call of it: one function less to compile.
-    count = list_nearest(d, ballot.near, ballot.near_d)
-    near_d = ballot.near_d[:count]
-    reach = farthest_complete(near_d, ballot.near.shape[0])
-    count_votes(ballot.near[:count], near_d, reach, d, rules, ballot)
+    count, reach = list_nearest(d, ballot.near, ballot.near_d)
+    count_votes(ballot.near, ballot.near_d, count, reach, d, rules, ballot)
     for t in range(rules.ks.shape[0]):
         gains[t] += gain(i, t, rules, ballot)

@@ -12,9 +12,7 @@ Biomedical Informatics 85, 2018.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,17 +23,15 @@ from fewer.kernels.device import THREADS, Device, deal, on_devices, tell
 from fewer.kernels.relief import (
     STEPS,
     Classes,
+    ReliefRoom,
     ReliefTable,
-    listed_scores,
-    listed_sums,
     mixed_distance_sum,
     regression_sums,
     relief_scores,
-    small_scores,
     surf_scores,
 )
 from fewer.parallel import in_threads
-from fewer.problem import BoolArray, FloatArray, IntArray, Problem, Task
+from fewer.problem import FloatArray, IntArray, Problem, Task
 
 CAPACITIES = (4, 12, 24, 48, 96)
 """Lengths of lists that a kernel is compiled for."""
@@ -178,8 +174,6 @@ def pooled(lists: NDArray[np.int32], far: FloatArray, codes: IntArray, numbers: 
 CHUNK = 256
 """Rows a task: sums are added chunk by chunk, so that the number of threads changes nothing."""
 BLOCK = 4096
-SMALL = 10**8
-"""Differences of cells up to which a kernel that takes a sixth of the time to compile does."""
 
 
 @parameters
@@ -319,67 +313,51 @@ class RReliefF(Ranker):
         places = np.arange(1, min(self.n_neighbors, max(problem.n_samples - 1, 1)) + 1)
         influence = np.ones(len(places)) if self.sigma is None else np.exp(-((places / self.sigma) ** 2))
         span = float(np.ptp(problem.y)) or 1.0
-        table = _ReliefRows.of(problem, np.arange(problem.n_samples))
-        votes = _votes(problem, self.n_rows, rng)
-
-        everyone, target = np.array([0, problem.n_samples]), problem.y / span
-        devices = relief_devices(resources, problem, table.rows, table.nominal, everyone, len(places))
-        lists = np.ascontiguousarray(nearest_lists(devices, len(places))[0][:, 0]) if devices else None
+        n, p = problem.X.shape
+        table, votes = _table_of(problem, np.arange(n)), _votes(problem, self.n_rows, rng)
+        everyone, target, lists = np.array([0, n]), problem.y / span, np.empty((0, 0), dtype=np.int32)
+        if devices := relief_devices(resources, problem, table.rows, table.nominal, everyone, len(places)):
+            lists = np.ascontiguousarray(nearest_lists(devices, len(places))[0][:, 0])
 
         def sums(first: int, last: int) -> FloatArray:
-            if lists is not None:
-                return listed_sums(first, last, lists, votes, influence, target, table.arrays)
-            return regression_sums(first, last, votes, influence, target, table.arrays)
+            out, room = np.zeros((4, p)), ReliefRoom.of(n, p, len(places))
+            regression_sums(first, last, lists, votes, influence, target, table, room, out)
+            return out
 
-        pairs, apart, gap, both = sum_of_chunks(sums, problem.n_samples, resources)
+        pairs, apart, gap, both = sum_of_chunks(sums, n, resources)
         with np.errstate(invalid="ignore", divide="ignore"):
             scores = both / apart - (gap - both) / (pairs - apart)
         return Ranking.by_score(np.nan_to_num(scores))
 
 
-@dataclass(frozen=True, eq=False)
-class _ReliefRows:
-    """Rows laid out for the kernels: numeric features scaled to 0 … 1, in the order given."""
+def _unit_rows(problem: Problem, order: IntArray) -> FloatArray:
+    """Return the rows in an order, numeric features scaled to 0 … 1; features that do not vary are 0."""
+    nominal, (low, high) = problem.nominal, problem.extremes
+    scaled = ~nominal & (high > low)
+    rows = problem.X[order]
+    rows -= np.where(scaled, low, 0.0)
+    rows /= np.where(scaled, high - low, 1.0)
+    if not (nominal | scaled).all():
+        still = ~nominal & ~scaled
+        rows[:, still] = np.where(problem.missing[order][:, still], np.nan, 0.0)
+    return rows
 
-    rows: FloatArray
-    nominal: NDArray[np.uint8]
-    special: BoolArray
-    numbers: IntArray
-    groups: IntArray
 
-    @classmethod
-    def of(cls, problem: Problem, order: IntArray) -> _ReliefRows:
-        nominal = problem.nominal
-        low, high = problem.extremes
-        scaled = ~nominal & (high > low)
-        rows = problem.X[order]
-        rows -= np.where(scaled, low, 0.0)
-        rows /= np.where(scaled, high - low, 1.0)
-        if not (nominal | scaled).all():
-            still = ~nominal & ~scaled
-            rows[:, still] = np.where(problem.missing[order][:, still], np.nan, 0.0)
-        special = nominal | problem.missing.any(axis=0) if problem.has_missing else nominal
-        return cls(
-            rows=rows,
-            nominal=nominal.astype(np.uint8),
-            special=special,
-            numbers=order.astype(np.int64),
-            groups=problem.row_groups[order],
-        )
-
-    @cached_property
-    def arrays(self) -> ReliefTable:
-        """What the kernels for large tables take."""
-        return ReliefTable(
-            rows=self.rows,
-            steps=_in_steps(self.rows, np.flatnonzero(~self.special)),
-            columns=np.ascontiguousarray(self.rows[:, self.special].T, dtype=np.float32),
-            nominal=self.nominal,
-            others=np.flatnonzero(self.special).astype(np.int64),
-            numbers=self.numbers,
-            slack=np.float32(_slack(self.rows.shape[1])),
-            groups=self.groups,
-        )
+def _table_of(problem: Problem, order: IntArray) -> ReliefTable:
+    """Lay the rows out for the kernels of Relief, in an order."""
+    rows, nominal = _unit_rows(problem, order), problem.nominal
+    special = nominal | problem.missing.any(axis=0) if problem.has_missing else nominal
+    return ReliefTable(
+        rows=rows,
+        steps=_in_steps(rows, np.flatnonzero(~special)),
+        columns=np.ascontiguousarray(rows[:, special].T, dtype=np.float32),
+        nominal=nominal.astype(np.uint8),
+        others=np.flatnonzero(special).astype(np.int64),
+        numbers=order.astype(np.int64),
+        places=np.argsort(order),
+        slack=np.float32(_slack(rows.shape[1])),
+        groups=problem.row_groups[order],
+    )
 
 
 def _in_steps(rows: FloatArray, columns: IntArray) -> NDArray[np.int16]:
@@ -411,39 +389,19 @@ def _relief(
     bounds = np.searchsorted(codes, np.arange(problem.n_classes + 1)).astype(np.int64)
     if np.count_nonzero(shares) < 2:
         return np.zeros(problem.n_features)
-    table = _ReliefRows.of(problem, order)
+    table, (n, p) = _table_of(problem, order), problem.X.shape
     votes = _votes(problem, n_rows, rng)[order]
-    classes = Classes(votes, codes, bounds, shares, one_miss)
-    k = min(k, problem.n_samples)
-    devices, lists = relief_devices(resources, problem, table.rows, table.nominal, bounds, k), None
-    if devices:
+    classes, k, lists = Classes(votes, codes, bounds, shares, one_miss), min(k, n), np.empty((0, 0, 0), dtype=np.int32)
+    if devices := relief_devices(resources, problem, table.rows, table.nominal, bounds, k):
         lists, far = nearest_lists(devices, k)
         lists = pooled(lists, far, codes, table.numbers) if one_miss else lists
 
     def scores(first: int, last: int) -> FloatArray:
-        if lists is not None:
-            return listed_scores(first, last, lists, classes, table.arrays)
-        return relief_scores(first, last, k, classes, table.arrays)
+        out = np.zeros(p)
+        relief_scores(first, last, lists, classes, table, ReliefRoom.of(n, p, k), out)
+        return out
 
-    is_small = lists is None and not one_miss and problem.n_samples**2 * problem.n_features <= SMALL
-    how = _small(classes, table, k) if is_small else scores
-    return sum_of_chunks(how, problem.n_samples, resources) / (votes.sum() or 1.0)
-
-
-def _small(classes: Classes, table: _ReliefRows, k: int) -> Callable[[int, int], FloatArray]:
-    """Return what sums the scores of some rows of a small table."""
-    order = np.argsort(table.special, kind="stable")
-    rows, whole = table.rows, int(np.count_nonzero(~table.special))
-    if whole < len(order):
-        rows = np.ascontiguousarray(rows[:, order])
-    laid_out = np.ascontiguousarray(rows.T), rows, table.nominal[order], whole, table.groups
-
-    def scores(first: int, last: int) -> FloatArray:
-        out = np.zeros(len(order))
-        small_scores(first, last, tuple(classes)[:-1], laid_out, k, out)
-        return np.asarray(out[np.argsort(order)])
-
-    return scores
+    return sum_of_chunks(scores, n, resources) / (votes.sum() or 1.0)
 
 
 def sum_of_chunks(function: Any, n_rows: int, resources: Resources) -> Any:
@@ -475,7 +433,7 @@ class _WithinRadius(Ranker):
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
         problem.check_neighbors(type(self).__name__)
         votes = problem.row_weights
-        table = _table_of(problem)
+        table = _steps_of(problem)
         target = _target_of(problem, votes)
         if target is None:
             return Ranking.by_score(np.zeros(problem.n_features))
@@ -609,16 +567,10 @@ def _on_devices(problem: Problem, table: Any, resources: Resources) -> tuple[lis
     return (devices, order) if devices else None
 
 
-def _table_of(problem: Problem) -> Any:
-    """Lay the rows out for the kernel: scaled to 0 … 1, and as whole numbers where no cell is special."""
-    missing, nominal = problem.missing, problem.nominal
-    low = np.where(missing, np.inf, problem.X).min(axis=0)
-    high = np.where(missing, -np.inf, problem.X).max(axis=0)
-    scaled = ~nominal & (high > low)
-    rows = (problem.X - np.where(scaled, low, 0.0)) / np.where(scaled, high - low, 1.0)
-    still = ~nominal & ~scaled
-    rows[:, still] = np.where(missing[:, still], np.nan, 0.0)
-    special = missing.any() or nominal.any()
+def _steps_of(problem: Problem) -> Any:
+    """Lay the rows out for the kernel of SURF: scaled to 0 … 1, and as whole numbers where no cell is special."""
+    rows, nominal = _unit_rows(problem, np.arange(problem.n_samples)), problem.nominal
+    special = problem.has_missing or nominal.any()
     scale = 2.0 ** (30 - int(np.ceil(np.log2(problem.n_features + 1))))  # sums of differences stay below 2³¹
     steps = np.rint(rows[:, : 0 if special else None].T * scale)
     slack = 0.0 if special else 2.0 * float(np.abs(steps.T - rows * scale).sum(axis=1).max())
