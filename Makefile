@@ -32,7 +32,7 @@ test: $(READY)  ## set up, then lint, types, tests and doctests
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -q -n 2
+	$(BIN)/python -m pytest -q -n 2 --dist worksteal
 	$(BIN)/python -m pytest -q -p no:cacheprovider tests/browser
 	$(MAKE) test-peers
 
@@ -74,13 +74,13 @@ $(OLDEST)/.ready: pyproject.toml constraints-oldest.txt
 	@touch $@
 
 test-oldest: $(OLDEST)/.ready  ## the tests with the oldest versions that are supported, in an environment of their own
-	NUMBA_CACHE_DIR=$(OLDEST)/numba $(OLDEST)/bin/python -m pytest -q -n 2 -W default
+	NUMBA_CACHE_DIR=$(OLDEST)/numba $(OLDEST)/bin/python -m pytest -q -n 2 --dist worksteal -W default
 
 NEWEST := .venv-newest
 test-newest:  ## the tests with the newest versions that there are, in an environment of their own
 	$(PYTHON) -m venv $(NEWEST)
 	$(NEWEST)/bin/python -m pip install --quiet --upgrade --upgrade-strategy eager --editable '.[dev]' --editable packages/fewer-papers
-	NUMBA_CACHE_DIR=$(NEWEST)/numba $(NEWEST)/bin/python -m pytest -q -n 2
+	NUMBA_CACHE_DIR=$(NEWEST)/numba $(NEWEST)/bin/python -m pytest -q -n 2 --dist worksteal
 
 torture: $(READY)  ## all that can happen to a run, 2,500 times (under 20 minutes; ARGS=--study: 7,000 times); counts for docs/reliability.md
 	PYTHONPATH=tests $(BIN)/python -m torture.run $(ARGS)

@@ -157,3 +157,5 @@ def test_curves_refuse_bad_input(y, scores, words):
 def test_an_unknown_positive_class():
     with pytest.raises(InputError, match="is not a class"):
         auroc([0, 1], [1, 2], pos_label="x")
+    with pytest.raises(InputError, match=r"^pos_label=array\(.*\) is not a class of the target, which has \[0, 1\].$"):
+        auroc([0, 1], [1, 2], pos_label=np.arange(2000).reshape(40, 50))

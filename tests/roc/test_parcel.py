@@ -286,6 +286,8 @@ def test_the_positive_class_is_a_matter_of_naming():
     swapped = Parcel(random_state=0).fit_problem(Problem.from_arrays(problem.X, 1 - problem.y, kinds=problem.kinds))
     with pytest.raises(InputError, match="is not a class"):
         Parcel(pos_label="x").fit_problem(problem)
+    with pytest.raises(InputError, match="is not a class of the target"):
+        Parcel(pos_label=np.array([0, 1])).fit_problem(problem)
     assert named.prevalence_ == pytest.approx(swapped.prevalence_)
 
 

@@ -64,7 +64,8 @@ METHODS = [
 BAD = [
     None, -1, 0, 1.5, -(10**12), float("nan"), float("inf"), "", "nobody", "x" * 300, [], {}, (), b"x", object,
     object(), [None], np.array([]), np.zeros((2, 2, 2)), True, 1j, np.int64(3), "1", {"a": 1}, [[1]], lambda x: x,
-    pd.NA, np.float32(0.5), range(3), {"nobody"}, "日本", "\x00", "fisher:", "knn:n_neighbors=-1",
+    pd.NA, np.float32(0.5), range(3), {"nobody"}, "日本", "\x00", "fisher:", "knn:n_neighbors=-1", 2**63, 10**30,
+    -(2**70), np.uint64(2**64 - 1), np.arange(2), [2**64],
 ]  # fmt: skip
 
 

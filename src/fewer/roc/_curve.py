@@ -457,11 +457,18 @@ def positives(y: ArrayLike, pos_label: Any = None) -> BoolArray:
     classes = np.unique(labels)
     if len(classes) != 2:
         raise InputError(f"A ROC curve is for two classes, but there are {len(classes)}; set one against the rest.")
+    return np.asarray(labels == classes[class_code(classes.tolist(), pos_label)])
+
+
+def class_code(classes: list[Any], pos_label: Any = None) -> int:
+    """Return the place of the positive class, the last of two unless it is named."""
     if pos_label is None:
-        return np.asarray(labels == classes[1])
-    if pos_label not in classes.tolist():
-        raise InputError(f"pos_label={pos_label!r} is not a class of the target, which has {classes.tolist()}.")
-    return np.asarray(labels == pos_label)
+        return 1
+    try:
+        return classes.index(pos_label)
+    except (TypeError, ValueError):  # not in the list, or an array, which cannot be compared with one label
+        found = " ".join(repr(pos_label).split())
+        raise InputError(f"pos_label={found} is not a class of the target, which has {classes}.") from None
 
 
 def as_scores(scores: ArrayLike, n_rows: int) -> FloatArray:

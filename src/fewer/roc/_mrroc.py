@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from fewer.io import is_frame
 from fewer.problem import BoolArray, FloatArray, InputError
-from fewer.roc._curve import ChordPoint, RocHull, RocLine, positives
+from fewer.roc._curve import ChordPoint, RocHull, RocLine, class_code, positives
 from fewer.roc._growth import curve_front, joined, with_edges
 from fewer.roc._learners import NOBODY, ConstantRule, FittedModel, Front, LearnedRule, named_models
 from fewer.roc._operating_point import Guarantee, OperatingPoint, RowReader, Vertex, VertexClassifier
@@ -434,7 +434,7 @@ def mrroc(
     named = named_models(classifiers, "classifiers")
     positive = positives(y, pos_label)
     classes = np.unique(np.asarray(y))
-    code = int(classes.tolist().index(classes[1] if pos_label is None else pos_label))
+    code = class_code(classes.tolist(), pos_label)
     rules = [_rule_of(name, model, classes, code) for name, model in named]
     weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     kept = _kept_aside(positive, calibration, random_state)

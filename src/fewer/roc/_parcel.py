@@ -19,7 +19,7 @@ from fewer.estimators import ClassScoresMixin, Jobs, Prices, TableClassifier, Ta
 from fewer.models import DiscreteNaiveBayes
 from fewer.problem import BoolArray, FloatArray, InputError, Problem, mask_of
 from fewer.roc._committee import CommitteeBallot, elect, hull_shares
-from fewer.roc._curve import auroc
+from fewer.roc._curve import auroc, class_code
 from fewer.roc._growth import Children, GrowthPlan, HullGrowth, Member, best_subset, few_of, grow, with_edges
 from fewer.roc._learners import NOBODY, Learner, Lessons, deal_out, learner_of, named_models
 from fewer.roc._mrroc import MRROC, HeldOutCurve, calls, digests_of, placed_on
@@ -551,12 +551,7 @@ class Parcel(ClassScoresMixin, TableClassifier):
         return bundle
 
     def _positive_code(self) -> int:
-        labels = self.classes_.tolist()
-        if self.pos_label is None:
-            return 1
-        if self.pos_label not in labels:
-            raise InputError(f"pos_label={self.pos_label!r} is not a class of the target, which has {labels}.")
-        return labels.index(self.pos_label)
+        return class_code(self.classes_.tolist(), self.pos_label)
 
     def _turned(self, problem: Problem) -> Problem:
         """Return the problem with the positive class as code 1."""
