@@ -13,7 +13,7 @@ for library in ("OMP", "OPENBLAS"):
 
 ROOT = Path(__file__).resolve().parents[1]
 AT_ROOT = pytest.StashKey[set[str]]()
-CACHES = {".pytest_cache", ".hypothesis", "__pycache__"}
+CACHES = {".pytest_cache", ".hypothesis", ".mypy_cache", ".ruff_cache", "__pycache__"}
 
 
 def pytest_sessionstart(session):

@@ -38,8 +38,8 @@ ROW_METADATA = ("sample_weight", "groups", "time")
 """What may be given for each row beside X and y, at `fit` and by scikit-learn's metadata routing."""
 
 
-JOBS = [Interval(Integral, None, -1, closed="right"), Interval(Integral, 1, None, closed="left"), None]
-"""What `n_jobs` may be."""
+JOBS = [Interval(Integral, None, -1, closed="right"), Interval(Integral, 1, 10_000, closed="both"), None]
+"""What `n_jobs` may be; joblib starts as many processes as it is asked for, and counts them in 32 bits."""
 Jobs = Annotated[int | None, *JOBS]
 Prices = Annotated[ArrayLike | dict[Column, float] | None, "array-like", dict, None]
 """Types of parameters that estimators share."""

@@ -48,6 +48,7 @@ def run(tables, arguments):
         ("compare T -t y --seed 99999999999", "--seed"),
         ("select T -t y -j 0", "--jobs 0"),
         ("compare T -t y -j 0", "--jobs 0"),
+        ("compare T -t y -j 9223372036854775808", "--jobs 9223372036854775808 is not valid; use 1 to 10,000"),
         ("rank T -t y --top 0", "--top"),
         ("compare T -t y --repeats 0", "--repeats"),
         ("compare T -t y -m fisher -e knn:n_neighbors=1000", "Judging by 'knn:n_neighbors=1000'"),

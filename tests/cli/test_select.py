@@ -256,7 +256,7 @@ def start(table, out, words, *more):
 
 def wait_for_steps(process, out, steps):
     """Wait until the run has saved some steps."""
-    for _ in range(6000):
+    for _ in range(30_000):
         if process.poll() is not None:
             pytest.fail(f"the run ended before it could be stopped: {process.communicate()[1]}")
         if (out / "trace.npz").exists() and Trace.load(out / "trace.npz").n_steps >= steps:

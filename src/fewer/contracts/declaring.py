@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, TypeVar, Union, dataclass_transform,
 from numpy.random import Generator
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
-Count = Annotated[int, Interval(Integral, 1, None, closed="left")]
+Count = Annotated[int, Interval(Integral, 1, 10**9, closed="both")]  # above, NumPy and joblib overflow
 Positive = Annotated[float, Interval(Real, 0, None, closed="neither")]
 NonNegative = Annotated[float, Interval(Real, 0, None, closed="left")]
 Share = Annotated[float, Interval(Real, 0, 1, closed="both")]

@@ -121,8 +121,8 @@ def _names(text: str | None) -> list[str] | None:
 
 
 def _threads(jobs: int | None) -> int | None:
-    if jobs == 0:
-        raise InputError("--jobs 0 is not valid; use 1 or more, or -1 for all cores.")
+    if jobs is not None and (jobs == 0 or jobs > 10_000):
+        raise InputError(f"--jobs {jobs} is not valid; use 1 to 10,000, or -1 for all cores.")
     return jobs
 
 
