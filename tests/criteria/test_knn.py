@@ -86,6 +86,8 @@ def test_several_numbers_of_neighbors_use_the_best():
     single = np.array([bind(KNN(k, cv=split), problem).score(masks) for k in (1, 3, 7)])
     several = bind(KNN((7, 1, 3), cv=split), problem)
     np.testing.assert_array_equal(several.score(masks), single.max(axis=0))
+    as_array = bind(KNN(np.array([7, 1, 3]), cv=split), problem)
+    np.testing.assert_array_equal(as_array.score(masks), single.max(axis=0))
     for mask, column in zip(masks, single.T, strict=True):
         assert several.n_neighbors_for(mask) == (1, 3, 7)[column.argmax()]
 

@@ -114,7 +114,7 @@ class KNN(Criterion):
         return KNNScorer(problem, fold, self._numbers(problem), self.voting == "neighbors", self.scaling, resources)
 
     def _numbers(self, problem: Problem) -> IntArray:
-        numbers = AUTO_NEIGHBORS if self.n_neighbors == "auto" else self.n_neighbors
+        numbers = AUTO_NEIGHBORS if isinstance(self.n_neighbors, str) else self.n_neighbors
         ks = np.unique(np.asarray(numbers))
         if ks.size == 0 or ks.dtype.kind not in "iu" or ks[0] < 1:
             raise InputError(

@@ -219,6 +219,7 @@ class CrossValidated(Criterion):
     @property
     def tasks(self) -> tuple[Task, ...]:  # type: ignore[override]
         """What the estimator is for."""
+        self.check_parameters()
         return ("classification",) if is_classifier(self.estimator) else ("regression",)
 
     def bind(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> CrossValidatedScorer:
