@@ -125,6 +125,14 @@ def test_what_needs_the_rows_again_is_refused(path):
         streaming.select(stream, criterion="least-squares:cv=3", rare="drop")
 
 
+def test_products_that_memory_does_not_hold_are_refused(path, monkeypatch):
+    monkeypatch.setattr("fewer.run.streaming.available_memory", lambda: 1000)
+    with pytest.raises(
+        IncompatibleError, match=r"in 15 folds need .* of memory, and 1.0 KiB is free: exclude columns of"
+    ):
+        streaming.select(path, target="label", criterion="least-squares:cv=3")
+
+
 def test_command_line_reads_folders_and_tells_cuts(path, capsys):
     with pytest.raises(SystemExit) as done:
         main(

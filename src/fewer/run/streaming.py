@@ -286,7 +286,7 @@ def _why_sampled(stream: Stream, criterion: Criterion | None, selector: Any, ask
     model = LogisticModel.of(criterion, stream.like) if isinstance(criterion, CrossValidated) else ""
     if isinstance(model, str):
         return model
-    search = selector._search()
+    search = selector.components()[1]
     if search.needs or isinstance(search, RegularizationPath):
         return f"{type(search).__name__} looks at the rows themselves"
     try:
@@ -333,9 +333,9 @@ def _refuse_whole_rows(stream: Stream, criterion: Any, selector: SubsetSelector,
         raise IncompatibleError(f"cv={criterion.cv!r} needs the rows in memory: give a number of folds, cv=10.")
     if not isinstance(asked.cv, int | np.integer) or asked.cv == 1:
         raise IncompatibleError(f"cv={asked.cv!r} needs the rows in memory: give a number of folds, cv=5.")
-    if selector._control() is not None:
+    if selector.control is not None:
         raise IncompatibleError(
-            f"{type(selector._control()).__name__} needs subsets of the rows, but the table is read in chunks: omit "
+            f"{type(selector.control).__name__} needs subsets of the rows, but the table is read in chunks: omit "
             "the control."
         )
     n_levels = [len(stream.like.levels.get(feature, "1")) for feature in range(stream.n_features)]
