@@ -1,6 +1,7 @@
 """Part F of the peers' study: tables drawn from real ones, with 2,000 test rows each, which design never sees.
 
     python experiments/peers_study_drawn.py SEED [--tables 110] [--share 1/2] [--alone] [--minutes 20] [--out FOLDER]
+    python experiments/peers_study_drawn.py real [--alone] …
     python experiments/peers_study_drawn.py report [--out FOLDER]
 
 SEED is the first eight hexadecimal digits of the commit that freezes the design. Each table has a real source. Its
@@ -9,7 +10,8 @@ target: linear, boosting, kernel and neighbors in turn. Copies, a product of two
 are planted in turn. The score of a method is the test score of the model that five-fold cross-validation inside the
 training rows picks among five for the method's features: balanced accuracy, or R² (not below 0). The shared tables
 are looked for in the folder that FEWER_DATA names, with those of part E in `fresh` below it. `--share i/k` runs each
-k-th table, beginning with the i-th.
+k-th table, beginning with the i-th. `real` has the real tables of part E and of the design as they are, in two splits
+(at most 400 training and 2,000 test rows, 600 columns).
 """
 
 from __future__ import annotations
@@ -51,6 +53,13 @@ SOURCES = {
     ),
 }  # fmt: skip
 """Where a table of classes stands for a quantity, one of its columns, by the seed, is the target."""
+REAL = {
+    "classification": (
+        *SOURCES["classification"], "mfeat_digits", "fresh/promotergene", "fresh/chowdary", "fresh/lymphoma",
+        "fresh/BASEHOCK", "fresh/soybean", "fresh/arrhythmia",
+    ),
+    "regression": SOURCES["regression"][:5],
+}  # fmt: skip
 KINDS = ("linear", "boosting", "kernel", "neighbors")
 PLANTS = ("nothing", "copies", "product", "rare", "categories")
 N_TRAIN, N_TEST, MOST_COLUMNS, SOURCE_ROWS = 400, 2000, 60, 1500
@@ -145,6 +154,24 @@ def table(number: int, seed: int) -> tuple[Problem, Problem, dict]:
     made = Problem.from_arrays(rows, target, task=task, kinds=kinds)
     about = {"table": number, "task": task, "source": name, "kind": kind, "plant": plant, "p": rows.shape[1]}
     return made.take(np.arange(N_TRAIN)), made.take(np.arange(N_TRAIN, N_TRAIN + N_TEST)), about
+
+
+def real_table(number: int) -> tuple[Problem, Problem, dict]:
+    """Read a real table and split it: training rows, test rows, what they are."""
+    from peers_study_problems import columns_of, split
+
+    from fewer.io import read_table
+
+    every = [(task, name) for task, names in REAL.items() for name in names]
+    (task, name), turn = every[number % len(every)], number // len(every)
+    path = Path(os.environ["FEWER_DATA"]) / f"{name}.csv.gz"
+    problem = read_table(path, target="target", task=task)
+    if problem.n_features > 600:
+        drawn = np.random.default_rng(list(name.encode())).permutation(problem.n_features)[:600]
+        problem = columns_of(problem, np.sort(drawn))
+    train, test = split(problem, turn, {"train_rows": N_TRAIN, "test_rows": N_TEST})
+    about = {"table": number, "source": name, "task": task, "p": problem.n_features}
+    return problem.take(np.sort(train)), problem.take(np.sort(test)), about
 
 
 def with_categories(rows: np.ndarray, kinds: list[str], used: np.ndarray, rng: np.random.Generator) -> tuple:
@@ -307,10 +334,11 @@ def compared(train: Problem, test: Problem, with_peers: bool = True) -> dict:
 def run(asked: argparse.Namespace) -> None:
     """Compare methods on all tables, then ask `select` for its promise on all, until the minutes are over."""
     warnings.simplefilter("ignore")
-    seed, began = int(asked.what, 16), time.process_time()
+    is_real, began = asked.what == "real", time.process_time()
+    seed, tables = (0, 2 * sum(map(len, REAL.values()))) if is_real else (int(asked.what, 16), asked.tables)
     first, step = (int(part) for part in asked.share.split("/"))
     asked.out.mkdir(parents=True, exist_ok=True)
-    order = np.random.default_rng([seed, 1]).permutation(asked.tables)  # a random part, if time ends it
+    order = np.random.default_rng([seed, 1]).permutation(tables)  # a random part, if time ends it
     works = {
         "F": lambda *rows: compared(*rows, with_peers=not asked.alone),
         "promise": lambda *rows: {"promise": verdict(*rows)},
@@ -321,7 +349,7 @@ def run(asked: argparse.Namespace) -> None:
         for number in (int(i) for i in order[first - 1 :: step]):
             if number in done or time.process_time() - began > 60 * asked.minutes:
                 continue
-            train, test, about = table(number, seed)
+            train, test, about = real_table(number) if is_real else table(number, seed)
             with path.open("a") as file:
                 file.write(json.dumps(about | work(train, test)) + "\n")
 
