@@ -8,6 +8,8 @@ the table of all cells (`cells.csv`) are of these. From them the site makes the 
 
 import csv
 import json
+import re
+import shutil
 import sys
 from pathlib import Path
 
@@ -15,6 +17,7 @@ import fewer_papers as papers
 from fewer_papers._page import write_reproduction_report
 
 FOLDER = Path(__file__).parent / "methods" / "reruns"
+FIGURES = FOLDER / "figures"
 NAMES = ("nel", "dong-kothari", "chen", "loughrey", "scott")
 VERDICTS = {
     "matches": "match",
@@ -79,6 +82,10 @@ def write_page(run):
     lines += unexplained(run)
     lines += [CLAIMS, "", *(f"- {claim}" for claim in run["claims"])]
     (FOLDER / f"{run['document']}.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    drawn = [Path(file) for file in run["figures"] if file.endswith(".png")]
+    (FIGURES / run["document"]).mkdir(parents=True, exist_ok=True)
+    for file in drawn:
+        shutil.copy(file, FIGURES / run["document"] / file.name)
 
 
 def write_cells(runs):
@@ -89,12 +96,18 @@ def write_cells(runs):
             writer.writerows([run["document"], *(shown(cell[name]) for name in COLUMNS)] for cell in run["cells"])
 
 
+def recorded_figures(name):
+    """Return the pictures of a document in the order of their numbers."""
+    numbered = {file: [int(part) for part in re.findall(r"\d+", file.stem)] for file in FIGURES.glob(f"{name}/*.png")}
+    return [str(file) for file in sorted(numbered, key=numbered.get)]
+
+
 def recorded_run(name):
     """Return a document as its page and `cells.csv` have it, for the page of all cells."""
     first, *lines = (FOLDER / f"{name}.md").read_text(encoding="utf-8").splitlines()
     ran, _, conclusion = first.partition(": ")
     run = {"document": name, "title": papers.document(name).title, "quick": "--quick" in ran, "conclusion": conclusion}
-    run |= {"values": {}, "spreads": {}, "chance": {}, "seconds": 0, "figures": []}
+    run |= {"values": {}, "spreads": {}, "chance": {}, "seconds": 0, "figures": recorded_figures(name)}
     for kind in ("value", "spread"):
         for line in lines:
             if line.startswith(f"| {name}, {kind}s |"):
@@ -114,7 +127,7 @@ def recorded_run(name):
 
 
 def write_all_cells(path):
-    """Write the page that searches and sorts all cells. Figures come with `fewer reproduce all --report` alone."""
+    """Write the page that searches and sorts all cells, with the figures drawn again."""
     write_reproduction_report(path, [recorded_run(name) for name in NAMES])
 
 
