@@ -256,7 +256,8 @@ class CountedTable:
         if not isinstance(criterion.discretizer, MDLPDiscretizer | None):
             raise IncompatibleError("A discretizer of your own needs all rows in memory; in chunks, omit it.")
         like = stream.like
-        sample = RowSample.of_classes(stream.class_counts, _sample_rows(stream, resources), folds.seed)
+        n_rows = int(min(SAMPLE_ROWS, max(resources.memory // (32 * max(stream.n_features, 1)), 1000)))
+        sample = RowSample.of_classes(stream.class_counts, n_rows, folds.seed)
         p = like.n_features
         drawn, ranges, missing = collect(stream, lambda: (sample.empty(), Ranges(p), MissingCells(p)), resources)
         bins = Bins.of(like, [_edges(drawn.rows, column) for column in range(p)])
@@ -390,10 +391,6 @@ class StreamedNaiveBayesScorer(PredictiveScorer):
 
     def predict(self, mask: Masks, X: FloatArray) -> FloatArray:
         raise IncompatibleError("The rows of a table in chunks are not in memory.")
-
-
-def _sample_rows(stream: Stream, resources: Resources) -> int:
-    return int(min(SAMPLE_ROWS, max(resources.memory // (32 * max(stream.n_features, 1)), 1000)))
 
 
 def _edges(rows: Problem, column: int) -> FloatArray:

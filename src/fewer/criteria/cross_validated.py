@@ -272,7 +272,8 @@ class CrossValidatedScorer(PredictiveScorer):
         """What fits the estimator fold by fold without what surrounds it, or why nothing does."""
         if not (self._metric is None or isinstance(self._metric, str)):
             return "the metric is a function, which gets the fitted model"
-        if self._estimator.get_params(deep=False).get("n_jobs") not in (None, 1) and not self._is_small(self.problem):
+        is_large = self.problem.n_samples * self.problem.n_features >= WORTH_THREADS
+        if is_large and self._estimator.get_params(deep=False).get("n_jobs") not in (None, 1):
             return "its own threads are worth more"
         rows = max((train for train, _ in self._splits), key=len)
         native = self.problem.has_missing and self._preparation.is_native
@@ -496,10 +497,6 @@ class CrossValidatedScorer(PredictiveScorer):
             if model is not None:
                 return _outputs(model, X, rows)
         return self.fit_rule(mask, np.isnan(X).any(axis=0))(X)
-
-    @staticmethod
-    def _is_small(problem: Problem) -> bool:
-        return problem.n_samples * problem.n_features < WORTH_THREADS
 
     def fit_rule(self, mask: Masks, new_missing: Any = True) -> FittedRule:
         """Fit the estimator on all bound rows and the columns of a subset.

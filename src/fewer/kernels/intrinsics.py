@@ -28,14 +28,6 @@ def on_whole(kind: Any, operation: Callable[[Any, Any, Any], Any]) -> Any:
     return apply
 
 
-def _add(builder: Any, a: Any, b: Any) -> Any:
-    return builder.add(a, b)
-
-
-def _subtract(builder: Any, a: Any, b: Any) -> Any:
-    return builder.sub(a, b)
-
-
 def _least(builder: Any, a: Any, b: Any) -> Any:
     return builder.select(builder.icmp_signed("<", a, b), a, b)
 
@@ -46,9 +38,9 @@ def _gap(builder: Any, a: Any, b: Any) -> Any:
     return builder.select(negative, builder.neg(difference), difference)
 
 
-add_16, add_32 = on_whole(types.int16, _add), on_whole(types.int32, _add)
+add_16, add_32 = on_whole(types.int16, ir.IRBuilder.add), on_whole(types.int32, ir.IRBuilder.add)
 gap_16, gap_32 = on_whole(types.int16, _gap), on_whole(types.int32, _gap)
-subtract_32, least_32 = on_whole(types.int32, _subtract), on_whole(types.int32, _least)
+subtract_32, least_32 = on_whole(types.int32, ir.IRBuilder.sub), on_whole(types.int32, _least)
 
 
 def on_floats(operator: str) -> Any:

@@ -267,8 +267,11 @@ class Engine(ABC):
         array of shape (q, n_folds)
             The scores.
         """
-        parts = [self._score_some(members, added[low : low + self._chunk]) for low in range(0, len(added), self._chunk)]
-        return np.concatenate(parts) if parts else np.empty((0, self.folds.n_folds))
+        chunk, scores = max(CELLS // (self.folds.n_tests * self._n_outputs), 1), [np.empty((0, self.folds.n_folds))]
+        for some in (added[low : low + chunk] for low in range(0, len(added), chunk)):
+            out = np.empty((len(some), self.folds.n_tests, self._n_outputs))
+            scores.append(self._grade(out, self.predict_added(members, some, out)))
+        return np.concatenate(scores)
 
     def score_optimistically(self, members: IntArray, added: IntArray) -> tuple[FloatArray, FloatArray]:
         """Score the members with each of `added`: (q, folds), NaN where open, and what the scores can be at best.
@@ -377,14 +380,6 @@ class Engine(ABC):
         if rows.task == "classification":
             decisions /= decisions.sum(axis=2, keepdims=True)
         return self.metric.grade(decisions, self.folds, 0.0, by_share=True)[0]
-
-    @property
-    def _chunk(self) -> int:
-        return max(CELLS // (self.folds.n_tests * self._n_outputs), 1)
-
-    def _score_some(self, members: IntArray, added: IntArray) -> FloatArray:
-        out = np.empty((len(added), self.folds.n_tests, self._n_outputs))
-        return self._grade(out, self.predict_added(members, added, out))
 
     def _grade(self, decisions: FloatArray, sure: BoolArray) -> FloatArray:
         decisions[np.repeat(~sure, np.diff(self.folds.bounds), axis=1)] = 0.0
