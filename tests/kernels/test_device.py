@@ -9,7 +9,7 @@ import cuda_shim
 from fewer.contracts import Objective, Resources, SearchSpace
 from fewer.criteria import KNN, FisherRatio
 from fewer.errors import FewerWarning, InputError
-from fewer.kernels.device import _opened, device_named
+from fewer.kernels.device import _opened, on_devices
 from fewer.problem import Problem
 from fewer.search import Exhaustive
 from fewer.selectors import SubsetSelector
@@ -186,8 +186,8 @@ def test_no_gpu_is_one_line_and_auto_a_note(monkeypatch):
     _opened.cache_clear()
     monkeypatch.setattr(builtins, "__import__", without_cupy)
     with pytest.raises(InputError, match=r"needs CuPy: pip install 'fewer\[cuda\]'"):
-        device_named("cuda")
+        on_devices("cuda", str)
     with pytest.warns(FewerWarning, match="Working on the CPU"):
-        assert device_named("auto") is None
+        assert on_devices("auto", str) == []
     with pytest.raises(InputError, match="device='gpu' is not known"):
-        device_named("gpu")
+        on_devices("gpu", str)

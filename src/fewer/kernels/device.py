@@ -163,34 +163,16 @@ class Cuda(Device):
             function((n_blocks,), (THREADS,), tuple(arguments))
 
 
-def device_named(name: str) -> Device | None:
-    """Open one device: the first of those that `devices_named` opens, None for the CPU.
-
-    Examples
-    --------
-    >>> device_named("cpu") is None
-    True
-    """
-    return next(iter(devices_named(name)), None)
-
-
-def devices_named(name: str) -> list[Device]:
-    """Open devices: none for `"cpu"`; all GPUs for `"cuda"`, the second for `"cuda:1"`.
-
-    `"auto"` opens all GPUs there are, with a note if there is none.
-
-    Examples
-    --------
-    >>> devices_named("cpu")
-    []
-    """
-    return on_devices(name, lambda device: device)
-
-
 def on_devices(name: str, make: Callable[[Device], Result]) -> list[Result]:
-    """Open devices as `devices_named` does and make something on each of them.
+    """Open devices and make something on each: none for `"cpu"`, all GPUs for `"cuda"`, the second for `"cuda:1"`.
 
-    With `"auto"`, whatever is in the way (no GPU, no driver, too little memory) is a note, and the list is empty.
+    `"auto"` opens all GPUs there are. Whatever is in its way (no GPU, no driver, too little memory) is a note, and the
+    list is empty.
+
+    Examples
+    --------
+    >>> on_devices("cpu", lambda device: device)
+    []
     """
     if name == "cpu":
         return []
