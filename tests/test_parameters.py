@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
-from fewer import criteria, models, registry, roc, selectors
+from fewer import criteria, models, registry, roc, search, selectors
 from fewer.errors import InputError
 
 COMPONENTS = [(kind, name, target) for kind, names in registry.INDEX.items() for name, target in sorted(names.items())]
@@ -55,13 +55,14 @@ def test_every_parameter_is_declared_and_refuses_something(kind, name, target):
     [
         selectors.SubsetSelector(criteria.CrossValidated(2**63)),
         selectors.SubsetSelector(criteria.KNN(2**63)),
+        selectors.SubsetSelector(search=search.BranchAndBound(force=np.arange(2))),
         selectors.SubsetSelector(n_jobs=2**63),
         selectors.FeatureWeighter(levels=2**63),
         models.RANNClassifier(n_hidden=np.uint64(2**64 - 1)),
     ],
     ids=repr,
 )
-def test_a_number_beyond_64_bits_is_refused_in_a_line(selector):
+def test_a_number_beyond_64_bits_or_an_array_is_refused_in_a_line(selector):
     with pytest.raises(InputError, match=r"^The '\w+' parameter of \w+ must be [^\n]+ Got [^\n]+ instead\.$"):
         selector.fit(*load_iris(return_X_y=True))
 

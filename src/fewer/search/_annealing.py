@@ -107,7 +107,7 @@ class Annealing(Search):
     def _limits(self, space: SearchSpace) -> tuple[int, int]:
         """Return how many tries and how many accepted changes end a level."""
         times = space.weight_levels if self.by_weights else 1
-        size = self.effort * space.n_units * times
+        size = min(self.effort * space.n_units * times, 2**53)  # kernels count in 64 bits
         tries = max(1, round(10 * size))
         if self.max_tries is not None:
             tries = min(tries, self.max_tries * times)

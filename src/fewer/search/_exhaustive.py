@@ -196,6 +196,7 @@ class BranchAndBound(Search):
     @property
     def needs(self) -> frozenset[str]:  # type: ignore[override]
         """A monotone criterion, unless forced."""
+        self.check_parameters()
         return frozenset() if self.force else frozenset({"monotone"})
 
     def steps(self, scorer: Objective, space: SearchSpace, rng: Generator, state: State) -> Iterator[Step]:
