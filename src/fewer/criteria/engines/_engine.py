@@ -382,7 +382,8 @@ class Engine(ABC):
         return self.metric.grade(decisions, self.folds, 0.0, by_share=True)[0]
 
     def _grade(self, decisions: FloatArray, sure: BoolArray) -> FloatArray:
-        decisions[np.repeat(~sure, np.diff(self.folds.bounds), axis=1)] = 0.0
+        if not sure.all():
+            decisions[np.repeat(~sure, np.diff(self.folds.bounds), axis=1)] = 0.0
         scores = self.metric.grade(decisions, self.folds, self.tolerance, self.by_share)
         scores[~sure] = np.nan
         return scores
