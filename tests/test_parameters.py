@@ -56,6 +56,7 @@ def test_every_parameter_is_declared_and_refuses_something(kind, name, target):
         selectors.SubsetSelector(criteria.CrossValidated(2**63)),
         selectors.SubsetSelector(criteria.KNN(2**63)),
         selectors.SubsetSelector(search=search.BranchAndBound(force=np.arange(2))),
+        selectors.SubsetSelector(search=search.Annealing(effort=2**63)),
         selectors.SubsetSelector(n_jobs=2**63),
         selectors.FeatureWeighter(levels=2**63),
         models.RANNClassifier(n_hidden=np.uint64(2**64 - 1)),

@@ -62,7 +62,7 @@ class Started:
                 return None
         return self.returncode
 
-    def communicate(self, timeout=300):
+    def communicate(self, timeout=1800):
         """Wait for the end and return what was printed."""
         end = time.monotonic() + timeout
         while self.poll() is None:

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.utils._param_validation import Interval
 
 from fewer.contracts import Moves, Objective, ObjectiveWalk, Search, SearchSpace, moved_on
-from fewer.contracts.declaring import Count, NonNegative, Positive, parameters
+from fewer.contracts.declaring import Count, NonNegative, parameters
 from fewer.contracts.trace import Step, is_better
 from fewer.search._sequential import State, begin, step_of
 
@@ -66,7 +66,7 @@ class Annealing(Search):
     t0: NonNegative = 15.0
     cooling: Annotated[float, Interval(Real, 0, 1, closed="right")] = 0.9
     levels: Count = 81
-    effort: Positive = 1.0
+    effort: Annotated[float, Interval(Real, 0, 1e9, closed="right")] = 1.0  # kernels count tries in 64 bits
     max_tries: Count | None = 2000
     answer: Literal["best", "final"] = "best"
     by_weights: bool = False
@@ -107,7 +107,7 @@ class Annealing(Search):
     def _limits(self, space: SearchSpace) -> tuple[int, int]:
         """Return how many tries and how many accepted changes end a level."""
         times = space.weight_levels if self.by_weights else 1
-        size = min(self.effort * space.n_units * times, 2**53)  # kernels count in 64 bits
+        size = self.effort * space.n_units * times
         tries = max(1, round(10 * size))
         if self.max_tries is not None:
             tries = min(tries, self.max_tries * times)
