@@ -563,15 +563,8 @@ def open_stream(
     forced |= {names[column_number(column, names, "numeric")]: "numeric" for column in numeric}
     everyone = Resources(effective_n_jobs(None))
     survey: _Survey = source.reduce(_Survey(source, label, features, forced, task), everyone)
-    readers = tuple(survey.reader(name, source) for name in features)
-    if survey.unused:
-        readers = tuple(reader for reader in readers if reader.name not in survey.unused)
-        told = ", ".join(f"{name!r} ({survey.unused[name]})" for name in features if name in survey.unused)
-        told += "." if set(survey.unused.values()) == {TOO_MANY} else ". Use --nominal to keep one."
-        if not readers:
-            raise InputError(f"{source.name} has no column left to select from; not used as features: {told}")
-        notes.append(f"Not used as features: {told}")
-        features = [reader.name for reader in readers]
+    readers = _usable(survey, source, features, notes)
+    features = [reader.name for reader in readers]
     target_reader, found, classes, counts = survey.target()
     like = Problem(
         X=np.empty((0, len(features))),
@@ -593,10 +586,28 @@ def open_stream(
         known, _, times = source.reduce(_RowSurvey(groups, time, source.is_text), everyone)
         few = groups is not None and len(known) <= MOST_GROUPS
         stream = replace(stream, group_names=known if few else None, times=times)
-    n_rows = int(np.clip(HEAD_CELLS // len(features), 256, 20_000))
-    first = (source.reduce(_Head(stream.sent(), n_rows), Resources(), [part]) for part in range(stream.n_parts))
+    return replace(stream, like=_first_rows(stream))
+
+
+def _usable(survey: _Survey, source: Source, features: list[str], notes: list[str]) -> tuple[ColumnReader, ...]:
+    """Return what reads the columns that can be features; a note names the others."""
+    every = [survey.reader(name, source) for name in features]  # finds out more columns that cannot be used
+    readers = tuple(reader for reader in every if reader.name not in survey.unused)
+    if survey.unused:
+        told = ", ".join(f"{name!r} ({survey.unused[name]})" for name in features if name in survey.unused)
+        told += "." if set(survey.unused.values()) == {TOO_MANY} else ". Use --nominal to keep one."
+        if not readers:
+            raise InputError(f"{source.name} has no column left to select from; not used as features: {told}")
+        notes.append(f"Not used as features: {told}")
+    return readers
+
+
+def _first_rows(stream: Stream) -> Problem:
+    """Read some rows of the first part that has any, which says what all are like."""
+    n_rows = int(np.clip(HEAD_CELLS // stream.like.n_features, 256, 20_000))
+    first = (stream.source.reduce(_Head(stream.sent(), n_rows), Resources(), [part]) for part in range(stream.n_parts))
     kept = next(own for own in first if own is not None)  # the survey found rows
-    return replace(stream, like=replace(kept, sample_weight=None, groups=None, time=None))
+    return replace(kept, sample_weight=None, groups=None, time=None)
 
 
 class _Head(PartWork):
