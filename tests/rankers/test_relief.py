@@ -6,7 +6,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
 from fewer.contracts import Resources
 from fewer.problem import InputError, Problem
-from fewer.rankers import SURF, MultiSURF, Relief, ReliefF, RReliefF, _relief
+from fewer.rankers import SURF, MultiSURF, Relief, ReliefF, RReliefF
 
 # Weights of skrebate 0.8.4.
 SKREBATE_TWO_CLASSES = [
@@ -22,12 +22,7 @@ SKREBATE_THREE_CLASSES = [0.12240684392156727, 0.35089835271755293, 0.3550182399
 
 def scores(ranker, X, y, n_jobs=1, seed=0, **options):
     problem = Problem.from_arrays(X, y, **options)
-    found = ranker.rank(problem, np.random.default_rng(seed), Resources(n_jobs=n_jobs)).scores
-    with pytest.MonkeyPatch.context() as patch:  # the kernel for large tables says the same
-        patch.setattr(_relief, "SMALL", 0)
-        large = ranker.rank(problem, np.random.default_rng(seed), Resources(n_jobs=n_jobs)).scores
-    assert found == pytest.approx(large, abs=1e-12)
-    return found
+    return ranker.rank(problem, np.random.default_rng(seed), Resources(n_jobs=n_jobs)).scores
 
 
 def all_differences(X, nominal=()):
@@ -253,7 +248,7 @@ def test_the_nine_features_of_breast_cancer():
 
 @pytest.mark.parametrize("ranker", [ReliefF(0), ReliefF(2.5), ReliefF(n_rows=0), Relief(0)])
 def test_numbers_below_one_are_refused(ranker):
-    with pytest.raises(InputError, match="must be an int in the range \\[1, inf\\)"):
+    with pytest.raises(InputError, match="must be an int in the range \\[1, 1000000000\\]"):
         scores(ranker, np.random.default_rng(0).normal(size=(6, 2)), [0, 1] * 3)
     with pytest.raises(InputError, match="The 'sigma' parameter of RReliefF"):
         scores(RReliefF(sigma=0), np.ones((4, 1)), np.arange(4.0), task="regression")

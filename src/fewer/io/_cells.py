@@ -116,7 +116,7 @@ def find_number_format(text: pl.Series, decimal: str | None = None) -> FoundCell
     --------
     >>> find_number_format(pl.Series(["1,188", "987", "12,500"])).format.describe()
     'commas between thousands'
-    >>> find_number_format(pl.Series(["1,5", "2"])).numbers.to_list()
+    >>> find_number_format(pl.Series(["1,5", "2"])).cells.to_list()
     [1.5, 2.0]
     """
     present = text.drop_nulls()
@@ -158,7 +158,7 @@ def find_clock(text: pl.Series) -> FoundCells | None:
 
     Examples
     --------
-    >>> find_clock(pl.Series(["12:30", "8:15"])).numbers.to_list()
+    >>> find_clock(pl.Series(["12:30", "8:15"])).cells.to_list()
     [12.5, 8.25]
     """
     present = text.drop_nulls()

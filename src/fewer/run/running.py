@@ -226,7 +226,7 @@ class _Running:
     folder: RunFolder | None
     with_evidence: bool
     budget: Budget | None
-    began: float = field(default_factory=time.monotonic)
+    began: float = field(default_factory=lambda: time.monotonic())
     seconds_for_one: float = 0.0
     notes: list[str] = field(default_factory=list)
 
