@@ -564,22 +564,8 @@ def open_stream(
     everyone = Resources(effective_n_jobs(None))
     survey: _Survey = source.reduce(_Survey(source, label, features, forced, task), everyone)
     readers = _usable(survey, source, features, notes)
-    features = [reader.name for reader in readers]
     target_reader, found, classes, counts = survey.target()
-    like = Problem(
-        X=np.empty((0, len(features))),
-        y=np.empty(0, dtype=np.int64 if found == "classification" else np.float64),
-        task=found,
-        names=tuple(features),
-        kinds=tuple(reader.kind for reader in readers),
-        classes=classes,
-        levels={
-            place: tuple(map(label_of, reader.levels))
-            for place, reader in enumerate(readers)
-            if reader.kind == "nominal"
-        },
-        notes=(*notes, *survey.notes),
-    )
+    like = _without_rows(readers, found, classes, (*notes, *survey.notes))
     weights = None if equal else weights
     stream = Stream(source, label, like, survey.n_seen, counts, weights, readers, target_reader, groups, time)
     if groups is not None or time is not None:
@@ -600,6 +586,23 @@ def _usable(survey: _Survey, source: Source, features: list[str], notes: list[st
             raise InputError(f"{source.name} has no column left to select from; not used as features: {told}")
         notes.append(f"Not used as features: {told}")
     return readers
+
+
+def _without_rows(
+    readers: Sequence[ColumnReader], task: Task, classes: tuple[Any, ...], notes: tuple[str, ...]
+) -> Problem:
+    """Describe the columns before any row is read."""
+    levels = [tuple(map(label_of, reader.levels)) if reader.kind == "nominal" else None for reader in readers]
+    return Problem(
+        X=np.empty((0, len(readers))),
+        y=np.empty(0, dtype=np.int64 if task == "classification" else np.float64),
+        task=task,
+        names=tuple(reader.name for reader in readers),
+        kinds=tuple(reader.kind for reader in readers),
+        classes=classes,
+        levels={place: own for place, own in enumerate(levels) if own is not None},
+        notes=notes,
+    )
 
 
 def _first_rows(stream: Stream) -> Problem:
