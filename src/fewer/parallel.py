@@ -339,7 +339,8 @@ def _same(value: Any) -> Any:
 @lru_cache(maxsize=2)
 def _loaded(path: Path) -> Any:
     """Return what is in a file, which each process of this machine reads once."""
-    return pickle.loads(path.read_bytes())
+    with path.open("rb") as file:
+        return pickle.load(file)
 
 
 def _unpacked(key: str, variable: Any) -> Any:
