@@ -34,7 +34,7 @@ TINY = 1e-300
 
 
 MARGIN = 1e-9  # A column is passed over only if it is worse by this share: more than rounding can do.
-FIRST = 8  # So many columns are scored before the bound is asked about the others.
+FIRST = 8  # Columns that are scored before a bound rules out others.
 
 
 class Bordering:
@@ -123,12 +123,12 @@ class Bordering:
         return places, lost[places]
 
 
-# Columns whose mean is so many half ranges from zero lose two digits in products; they are centered before.
+# Columns whose mean is this many half ranges from zero lose two digits in products; they are centered before.
 FAR = 100.0
 
 SMALL = 64  # Rows and inputs of a table whose saturated fits are computed anew each time.
 
-REFIT = 50  # After so many inputs were dropped from a fit, it is computed anew, so that rounding does not add up.
+REFIT = 50  # Inputs dropped from a fit before it is computed anew, so that rounding does not add up.
 
 # Inputs, inverse Gram matrix, coefficients, residuals, inputs times the inverse, leverages.
 _Fit = tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]

@@ -288,12 +288,12 @@ class _Rows:
         self.notes.append(f"{count:,} {'rows have' if count > 1 else 'row has'} no target; skipped.")
 
     def _report_endless(self, column: pl.Series, is_target: bool) -> None:
-        endless = (column.cast(pl.Float64).abs() > LARGEST) & column.is_not_nan()
-        row, name = int(endless.arg_true()[0]), column.name
+        extreme = (column.cast(pl.Float64).abs() > LARGEST) & column.is_not_nan()
+        row, name = int(extreme.arg_true()[0]), column.name
         message = endless_cell(column[row], "The target" if is_target else f"Column {name!r}", self.place(row))
-        texts: Iterable[str] = [] if self._texts is None else self._texts[name].filter(endless).str.strip_chars()
+        texts: Iterable[str] = [] if self._texts is None else self._texts[name].filter(extreme).str.strip_chars()
         cells = tuple(dict.fromkeys(texts))
-        shown, count, trouble = f"{column[row]:g}", int(endless.sum()), "infinite or too large"
+        shown, count, trouble = f"{column[row]:g}", int(extreme.sum()), "infinite or too large"
         self.problems.append(ParseProblem(name, self.place(row), shown, count, trouble, message, is_target, cells))
 
 

@@ -147,7 +147,7 @@ def why_left_out(text: pl.Series) -> str | None:
 
 
 def why_no_levels(distinct: pl.Series, n_cells: int) -> str | None:
-    """Say why the different texts of a column with so many cells are no levels; None where they may be."""
+    """Say why the distinct texts of a column cannot be levels; None where they can."""
     if n_cells < MIN_CELLS or len(distinct) < MIN_CELLS / 2:
         return None
     if _is_list(distinct):

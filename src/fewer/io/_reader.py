@@ -815,10 +815,10 @@ def _refuse_missing(missing: BoolArray, place: Place) -> None:
 
 def _refuse_extremes(table: Table, low: FloatArray, high: FloatArray, place: Place) -> None:
     """Refuse columns with numbers too large to be squared, or with differences too small for it."""
-    endless, tiny = (low < -LARGEST) | (high > LARGEST), (low < high) & (high - low < SMALLEST)
-    column = int(np.argmax(endless if endless.any() else tiny))
+    extreme, tiny = (low < -LARGEST) | (high > LARGEST), (low < high) & (high - low < SMALLEST)
+    column = int(np.argmax(extreme if extreme.any() else tiny))
     what = f"Column {table.names[column]!r}"
-    if endless.any():
+    if extreme.any():
         _refuse_endless(table.X[:, column], what, place)
     if tiny.any():
         spread = high[column] - low[column]
@@ -826,9 +826,9 @@ def _refuse_extremes(table: Table, low: FloatArray, high: FloatArray, place: Pla
 
 
 def _refuse_endless(column: FloatArray, what: str, place: Place) -> None:
-    endless = np.abs(column) > LARGEST
-    if endless.any():
-        row = int(np.argmax(endless))
+    extreme = np.abs(column) > LARGEST
+    if extreme.any():
+        row = int(np.argmax(extreme))
         raise InputError(endless_cell(column[row], what, place(row)))
 
 

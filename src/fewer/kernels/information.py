@@ -15,7 +15,7 @@ import numpy as np
 
 from fewer.kernels.compiling import inner, kernel
 
-FEW_ROWS = 256  # Up to so many rows, each of which counts once, x log x of all counts is computed beforehand.
+FEW_ROWS = 256  # Up to this number of rows of weight 1, x log x of all counts is computed beforehand.
 
 
 @inner()

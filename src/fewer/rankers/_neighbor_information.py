@@ -220,7 +220,7 @@ def _class_radii(out: FloatArray, values: FloatArray, k: int) -> None:
 
 
 def digammas_to(n: int) -> FloatArray:
-    """Return digamma of 0 … n; that of 0, which is endless, as that of 1.
+    """Return digamma of 0 … n; that of 0, which is infinite, as that of 1.
 
     Examples
     --------
