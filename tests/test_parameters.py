@@ -2,10 +2,12 @@
 
 import importlib
 import inspect
+from numbers import Integral
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
+from sklearn.utils._param_validation import Interval
 
 from fewer import criteria, models, registry, roc, search, selectors
 from fewer.errors import InputError
@@ -66,6 +68,18 @@ def test_every_parameter_is_declared_and_refuses_something(kind, name, target):
 def test_a_number_beyond_64_bits_or_an_array_is_refused_in_a_line(selector):
     with pytest.raises(InputError, match=r"^The '\w+' parameter of \w+ must be [^\n]+ Got [^\n]+ instead\.$"):
         selector.fit(*load_iris(return_X_y=True))
+
+
+def test_no_parameter_takes_a_whole_number_of_any_size():
+    endless = [
+        f"{kind.__name__}.{parameter}"
+        for kind in [component_of(target) for _, _, target in COMPONENTS] + ESTIMATORS
+        for parameter, rules in kind._parameter_constraints.items()
+        for rule in rules
+        if isinstance(rule, Interval) and rule.type is Integral and rule.right is None
+    ]
+    # these are compared with what there is: columns, bytes
+    assert {name.split(".")[1] for name in endless} == {"n_features_to_select", "memory"}
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda estimator: estimator.__name__)

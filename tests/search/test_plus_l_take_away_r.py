@@ -39,7 +39,7 @@ def rugged(masks):
     return np.einsum("mi,ij,mj->m", used, quadratic, used)
 
 
-@pytest.mark.parametrize(("plus", "minus", "size"), [(2, 1, 5), (3, 1, 4), (3, 2, 6), (5, 3, 3)])
+@pytest.mark.parametrize(("plus", "minus", "size"), [(2, 1, 5), (3, 1, 4), (3, 2, 6), (5, 3, 3), (1000, 3, 8)])
 def test_it_walks_as_its_slow_twin(plus, minus, size):
     trace = run(PlusLTakeAwayR(plus, minus), rugged, SearchSpace.of(10, sizes=(size, size)))
     assert trace.best.sum() == size
@@ -52,6 +52,12 @@ def test_with_nothing_taken_away_it_is_forward_and_backward():
     assert np.array_equal(run(PlusLTakeAwayR(1, 0), rugged, space).best, forward.best)
     backward = run(Backward(), rugged, space)
     assert np.array_equal(run(PlusLTakeAwayR(0, 1), rugged, space).best, backward.best)
+
+
+@pytest.mark.parametrize(("many", "all_units"), [((10**9, 2), (10, 2)), ((2, 10**9), (2, 10))])
+def test_more_moves_than_units_are_as_many_as_units(many, all_units):
+    space = SearchSpace.of(10)
+    assert_same(run(PlusLTakeAwayR(*many), rugged, space), run(PlusLTakeAwayR(*all_units), rugged, space))
 
 
 def test_it_escapes_a_nested_trap():

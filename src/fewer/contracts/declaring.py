@@ -12,6 +12,9 @@ from numpy.random import Generator
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 Count = Annotated[int, Interval(Integral, 1, 10**9, closed="both")]  # above, NumPy and joblib overflow
+Whole = Annotated[int, Interval(Integral, 0, 10**9, closed="both")]
+Repeats = Annotated[int, Interval(Integral, 1, 10**6, closed="both")]  # each costs time and memory of its own
+Several = Annotated[int, Interval(Integral, 2, 10**6, closed="both")]
 Positive = Annotated[float, Interval(Real, 0, None, closed="neither")]
 NonNegative = Annotated[float, Interval(Real, 0, None, closed="left")]
 Share = Annotated[float, Interval(Real, 0, 1, closed="both")]

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
 from fewer.contracts import Control, Criterion, Objective, Run, SearchSpace
-from fewer.contracts.declaring import Count, Fraction, Positive, Share, parameters
+from fewer.contracts.declaring import Count, Fraction, Positive, Repeats, Share, parameters
 from fewer.contracts.trace import Step, Trace, best_first
 from fewer.parallel import run_parts
 from fewer.problem import InputError, IntArray, Problem
@@ -73,7 +73,7 @@ class Aggregate(Control):
 
     command_name = "aggregate"
 
-    n_runs: Count = 20
+    n_runs: Repeats = 20
     threshold: Share = 0.5
     resample: Literal["subsample", "bootstrap", "reshuffle"] = "subsample"
     control: Control | None = None

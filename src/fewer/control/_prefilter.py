@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from numbers import Integral, Real
+from numbers import Real
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -16,7 +16,7 @@ from sklearn.base import clone
 from sklearn.utils._param_validation import Interval
 
 from fewer.contracts import Control, Criterion, Masks, PredictiveScorer, Ranker, Resources, Run, Scorer, SearchSpace
-from fewer.contracts.declaring import Count, parameters
+from fewer.contracts.declaring import Count, Whole, parameters
 from fewer.contracts.trace import Trace
 from fewer.control._ranking import RankingControl, RankingRun, fit_size, unit_scores
 from fewer.io import SparseProblem
@@ -112,7 +112,7 @@ class Prefilter(Control):
 
     ranker: Ranker
     keep: Count = 200
-    start: Annotated[int | None, Interval(Integral, 0, None, closed="left"), None] = None
+    start: Whole | None = None
     control: Control | None = None
 
     def run(self, run: Run) -> Trace:

@@ -8,7 +8,8 @@ from typing import Any, Literal
 import numpy as np
 from scipy.stats import binom
 
-from fewer.contracts import Control, Count, Fraction, IncompatibleError, parameters
+from fewer.contracts import Control, IncompatibleError
+from fewer.contracts.declaring import Fraction, Repeats, parameters
 from fewer.contracts.trace import Trace
 from fewer.control._ranking import RankingControl, RankingRun, fit_size, shuffled_rows, unit_scores, with_columns
 from fewer.problem import BoolArray, FloatArray, IntArray, mask_of
@@ -238,7 +239,7 @@ class Shadow(RankingControl):
 
     command_name = "boruta"
 
-    n_runs: Count = 100
+    n_runs: Repeats = 100
     alpha: Fraction = 0.05
     control: Control | None = None
 
@@ -368,8 +369,8 @@ class Probe(RankingControl):
 
     command_name = "probe"
 
-    n_probes: Count = 20
-    n_runs: Count = 5
+    n_probes: Repeats = 20
+    n_runs: Repeats = 5
     control: Control | None = None
 
     def choose(self, run: RankingRun) -> Trace:

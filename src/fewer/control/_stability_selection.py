@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from numbers import Integral, Real
+from numbers import Real
 from typing import Annotated, Literal
 
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 from sklearn.utils._param_validation import Interval
 
-from fewer.contracts import Control, Positive, Run, parameters
+from fewer.contracts import Control, Run
+from fewer.contracts.declaring import Positive, Several, parameters
 from fewer.contracts.trace import Trace
 from fewer.control._ranking import RankingControl, RankingRun, SearchRanker, fit_size, unit_scores
 from fewer.errors import InputError
@@ -77,7 +78,7 @@ class StabilitySelection(RankingControl):
     threshold: Annotated[float, Interval(Real, 0.5, 1, closed="right")] = 0.6
     expected_false: Positive = 1.0
     assumption: Assumption = "none"
-    n_pairs: Annotated[int, Interval(Integral, 2, None, closed="left")] = 50
+    n_pairs: Several = 50
     control: Control | None = None
 
     def choose(self, run: RankingRun) -> Trace:

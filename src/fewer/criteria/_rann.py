@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from fewer.contracts import ROWS, Criterion, Masks, PredictiveScorer, Resources
-from fewer.contracts.declaring import Count, NonNegative, Positive, parameters
+from fewer.contracts.declaring import NonNegative, Positive, Repeats, parameters
 from fewer.models.rann import Sampling, class_targets, classes_of, draw_weights, one_blas_thread
 from fewer.parallel import in_threads
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
@@ -64,9 +64,9 @@ class RANN(Criterion):
     depends_on: ClassVar[frozenset[str]] = frozenset({"row order", "column order", "sign"})
     predictive: ClassVar[bool] = True
 
-    n_hidden: Count = 20
+    n_hidden: Repeats = 20
     judge: Literal["loo", "train"] = "loo"
-    n_draws: Count = 5
+    n_draws: Repeats = 5
     weight_range: Positive = 0.5
     sampling: Sampling = "random"
     alpha: NonNegative = 1e-9

@@ -23,7 +23,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.parallel import _get_threadpool_controller
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from fewer.contracts.declaring import Count, Fraction, NonNegative, Positive, parameters
+from fewer.contracts.declaring import Count, Fraction, NonNegative, Positive, Repeats, parameters
 from fewer.errors import one_line
 from fewer.estimators import ClassScoresMixin
 from fewer.kernels.gmlvq import distances_from_products, margin_cost, margin_pull, scaled_sum, squared_lengths
@@ -344,7 +344,7 @@ class GMLVQClassifier(ClassifierMixin, ClassScoresMixin, BaseEstimator):
     (True, array([2, 3]))
     """
 
-    n_prototypes: Count = 1
+    n_prototypes: Repeats = 1
     _: KW_ONLY
     matrix: Literal["full", "diagonal", "none"] = "full"
     n_components: Count | Literal["auto"] = "auto"

@@ -15,7 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import ThreadpoolController
 
-from fewer.contracts.declaring import Count, NonNegative, Positive, parameters
+from fewer.contracts.declaring import NonNegative, Positive, Repeats, parameters
 from fewer.errors import one_line
 from fewer.estimators import ClassScoresMixin
 from fewer.problem import FloatArray, IntArray
@@ -30,7 +30,7 @@ Sampling = Literal["random", "quasi"]
 class _RANN(BaseEstimator):
     """What classifier and regressor share."""
 
-    n_hidden: Count | Literal["auto"] = "auto"
+    n_hidden: Repeats | Literal["auto"] = "auto"
     _: KW_ONLY
     weight_range: Positive = 0.5
     sampling: Sampling = "random"

@@ -6,7 +6,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from fewer.contracts import ROWS, Count, Fraction, Ranker, Ranking, Resources, Share, parameters
+from fewer.contracts import ROWS, Ranker, Ranking, Resources
+from fewer.contracts.declaring import Fraction, Repeats, Share, parameters
 from fewer.parallel import run_tasks
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem, Task
 
@@ -58,7 +59,7 @@ class EACH(Ranker):
 
     step: Fraction = 0.02
     tolerance: Share = 0.1
-    n_passes: Count = 5
+    n_passes: Repeats = 5
 
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
         votes = problem.row_weights

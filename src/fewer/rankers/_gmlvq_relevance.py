@@ -10,7 +10,8 @@ import numpy as np
 from scipy.stats import rankdata
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from fewer.contracts import ROWS, Count, NonNegative, Positive, Ranker, Ranking, Resources, parameters
+from fewer.contracts import ROWS, Ranker, Ranking, Resources
+from fewer.contracts.declaring import Count, NonNegative, Positive, Repeats, parameters
 from fewer.models import GMLVQClassifier
 from fewer.parallel import run_tasks
 from fewer.problem import FloatArray, IntArray, Problem, Task, mask_of
@@ -80,12 +81,12 @@ class GMLVQRelevance(Ranker):
     depends_on: ClassVar[frozenset[str]] = frozenset({"row order"})
     tasks: ClassVar[tuple[Task, ...]] = ("classification",)
 
-    n_rounds: Count = 20
+    n_rounds: Repeats = 20
     _: KW_ONLY
     alpha: NonNegative | Literal["auto"] = "auto"
     delete_rate: Annotated[float | Literal["auto"], Interval(Real, 0, 1, closed="left"), StrOptions({"auto"})] = 0.0
     top: Count = 10
-    n_prototypes: Count = 1
+    n_prototypes: Repeats = 1
     matrix: Literal["full", "diagonal"] = "full"
     n_components: Count | Literal["auto"] = "auto"
     localized: bool = False

@@ -14,7 +14,8 @@ from typing import Any, ClassVar, Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from fewer.contracts import ROWS, Count, Ranker, Ranking, Resources, parameters
+from fewer.contracts import ROWS, Ranker, Ranking, Resources
+from fewer.contracts.declaring import Count, Repeats, parameters
 from fewer.kernels.information import information_with, sum_kernels
 from fewer.models.mdlp import bin_numbers, mdlp_cuts
 from fewer.parallel import in_threads
@@ -389,7 +390,7 @@ class InformationGain(Ranker):
     statistics: ClassVar[tuple[str, ...]] = ("counts",)
 
     binning: Binning = "mdlp"
-    n_bins: Count = 10
+    n_bins: Repeats = 10
 
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
         scores, bins = np.zeros(problem.n_features), np.zeros(problem.n_features, dtype=np.int64)

@@ -30,7 +30,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import has_fit_parameter
 
 from fewer.contracts import CHANGES, ROWS, IncompatibleError, Ranker, Ranking, Resources
-from fewer.contracts.declaring import Count, Fraction, Scoring, parameters
+from fewer.contracts.declaring import Fraction, Repeats, Scoring, parameters
 from fewer.kernels.path import TOLERANCE, fit_rows
 from fewer.parallel import run_tasks
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem, Task
@@ -454,7 +454,7 @@ class Permutation(Ranker):
 
     estimator: Model = None
     scoring: Scoring = None
-    n_repeats: Count = 5
+    n_repeats: Repeats = 5
     cv: CV = 5
     group_above: Fraction | None = None
 

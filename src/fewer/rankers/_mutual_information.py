@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from numbers import Integral, Real
+from numbers import Real
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from scipy.sparse import csc_array
 from sklearn.utils._param_validation import Interval
 
-from fewer.contracts import ROWS, Count, NonNegative, Positive, Ranker, Ranking, Resources, Share, parameters
+from fewer.contracts import ROWS, Ranker, Ranking, Resources
+from fewer.contracts.declaring import Count, NonNegative, Positive, Repeats, Several, Share, parameters
 from fewer.kernels.information import Other, Stored, impurity_with, information_with_sparse
 from fewer.models.mdlp import class_bins
 from fewer.problem import BoolArray, FloatArray, Problem
@@ -69,9 +70,6 @@ class SparseBins(ColumnCodes):
 
 
 Stop = Literal["share", "permutation"]
-BinCount = Annotated[int, Interval(Integral, 2, None, closed="left")]
-
-
 EQUAL = 12  # Digits to which two values must agree to count as equal, in nats.
 
 
@@ -228,12 +226,12 @@ class MIFS(_Greedy):
     alpha: NonNegative = 0.5
     penalty: Literal["sum", "mean"] = "sum"
     density: Literal["bins", "kernel"] = "bins"
-    n_bins: BinCount = 10
+    n_bins: Several = 10
     width: Positive = 1.0
     direction: Literal["forward", "backward"] = "forward"
     stop: Stop | None = None
     share: Share = 0.05
-    n_permutations: Count = 100
+    n_permutations: Repeats = 100
     n_ranked: Count | None = None
 
     def _information(self, problem: Problem, resources: Resources) -> Any:
@@ -296,10 +294,10 @@ class MRMR(_Greedy):
     command_name = "mrmr"
 
     scheme: Literal["difference", "quotient"] = "difference"
-    n_bins: BinCount = 10
+    n_bins: Several = 10
     stop: Stop | None = None
     share: Share = 0.05
-    n_permutations: Count = 100
+    n_permutations: Repeats = 100
     n_ranked: Count | None = None
 
     def _revalue(self, addition: _Addition) -> FloatArray:
@@ -312,10 +310,10 @@ class MRMR(_Greedy):
 class _OfBins(_Greedy):
     """Those that have no parameters of their own."""
 
-    n_bins: BinCount = 10
+    n_bins: Several = 10
     stop: Stop | None = None
     share: Share = 0.05
-    n_permutations: Count = 100
+    n_permutations: Repeats = 100
     n_ranked: Count | None = None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, replace
-from numbers import Integral, Real
+from numbers import Real
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.validation import check_is_fitted
 
-from fewer.contracts import Count, Fraction, NonNegative, RandomState, parameters
+from fewer.contracts.declaring import Count, Fraction, NonNegative, RandomState, Repeats, Whole, parameters
 from fewer.estimators import ClassScoresMixin, Jobs, Prices, TableClassifier, TableReader, parse_costs
 from fewer.models import DiscreteNaiveBayes
 from fewer.problem import BoolArray, FloatArray, InputError, Problem, mask_of
@@ -165,10 +165,10 @@ class Parcel(ClassScoresMixin, TableClassifier):
     validation: Fraction = 1 / 3
     calibration: Annotated[float, Interval(Real, 0, 1, closed="left")] = 0.2
     children: Children | None = None
-    n_children: Count = 30
+    n_children: Repeats = 30
     critical_ratio: Annotated[float | None, Interval(Real, None, None, closed="neither"), None] = None
     keep_last: bool = True
-    edge_points: Annotated[int, Interval(Integral, 0, None, closed="left")] = 15
+    edge_points: Whole = 15
     max_features: Count | None = None
     max_passes: Count | None = None
     feature_costs: Prices = None

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.utils._param_validation import Interval
 
 from fewer.contracts import Moves, Objective, ObjectiveWalk, Search, SearchSpace, moved_on
-from fewer.contracts.declaring import Count, NonNegative, parameters
+from fewer.contracts.declaring import Count, NonNegative, Repeats, parameters
 from fewer.contracts.trace import Step, is_better
 from fewer.search._sequential import State, begin, step_of
 
@@ -65,7 +65,7 @@ class Annealing(Search):
 
     t0: NonNegative = 15.0
     cooling: Annotated[float, Interval(Real, 0, 1, closed="right")] = 0.9
-    levels: Count = 81
+    levels: Repeats = 81
     effort: Annotated[float, Interval(Real, 0, 1e9, closed="right")] = 1.0  # kernels count tries in 64 bits
     max_tries: Count | None = 2000
     answer: Literal["best", "final"] = "best"

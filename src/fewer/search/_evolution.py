@@ -8,7 +8,7 @@ Population-based incremental learning (Nel, section 3; Baluja 1994).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from numbers import Integral, Real
+from numbers import Real
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils._param_validation import Interval
 
-from fewer.contracts import Count, NonNegative, Objective, Search, SearchSpace, Share, parameters
+from fewer.contracts import Objective, Search, SearchSpace
+from fewer.contracts.declaring import Count, NonNegative, Repeats, Several, Share, parameters
 from fewer.contracts.trace import Step, best_first, is_better, size_of
 from fewer.problem import FloatArray, IntArray
 from fewer.search._sequential import State
@@ -90,8 +91,8 @@ class Genetic(Search):
     stochastic: ClassVar[bool] = True
     supports_weights: ClassVar[bool] = True
 
-    population: Annotated[int, Interval(Integral, 2, None, closed="left")] = 50
-    generations: Count = 120
+    population: Several = 50
+    generations: Repeats = 120
     crossover: Literal["two-point", "one-point"] = "two-point"
     mutation: Share | Literal["auto"] = "auto"
     selection: Literal["best", "roulette"] = "best"
@@ -237,11 +238,11 @@ class PBIL(Search):
     command_name = "pbil"
     stochastic: ClassVar[bool] = True
 
-    population: Count = 100
-    generations: Count = 200
+    population: Repeats = 100
+    generations: Repeats = 200
     rate: Annotated[float, Interval(Real, 0, 1, closed="right")] = 0.1
     mutation: Share = 0.0
-    runs: Count = 5
+    runs: Repeats = 5
     penalty: NonNegative = 0.0
 
     def shortened(self, share: float) -> PBIL:

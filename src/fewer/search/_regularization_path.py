@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from numbers import Integral, Real
+from numbers import Real
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -11,7 +11,8 @@ from numpy.random import Generator
 from scipy.special import expit, logsumexp, softmax
 from sklearn.utils._param_validation import Interval
 
-from fewer.contracts import Fraction, Objective, Search, SearchSpace, parameters
+from fewer.contracts import Objective, Search, SearchSpace
+from fewer.contracts.declaring import Fraction, Several, parameters
 from fewer.contracts.trace import Step
 from fewer.kernels.path import TOLERANCE, Ever, descend, descend_singly, follow
 from fewer.problem import FloatArray, IntArray, Problem
@@ -76,7 +77,7 @@ class RegularizationPath(Search):
 
     penalty: Literal["l1", "elastic-net"] = "l1"
     l1_ratio: Annotated[float, Interval(Real, 0, 1, closed="right")] = 0.5
-    n_alphas: Annotated[int, Interval(Integral, 2, None, closed="left")] = 100
+    n_alphas: Several = 100
     eps: Fraction = 1e-3
 
     def steps(self, scorer: Objective, space: SearchSpace, rng: Generator, state: State) -> Iterator[Step]:

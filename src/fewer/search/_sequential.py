@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import combinations
-from numbers import Integral, Real
+from numbers import Real
 from typing import Annotated, Any, ClassVar, Literal, cast
 
 import numpy as np
@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 from scipy import stats
 from sklearn.utils._param_validation import Interval
 
-from fewer.contracts import Count, Objective, PredictiveScorer, Ranker, Resources, Search, SearchSpace, parameters
+from fewer.contracts import Objective, PredictiveScorer, Ranker, Resources, Search, SearchSpace
+from fewer.contracts.declaring import Count, Whole, parameters
 from fewer.contracts.trace import Step, is_better
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem
 
@@ -254,29 +255,30 @@ class PlusLTakeAwayR(Search):
     command_name = "plus-l-take-away-r"
     ordered: ClassVar[bool] = True
 
-    l: Annotated[int, Interval(Integral, 0, None, closed="left")] = 2  # noqa: E741 - the algorithm's own letters
-    r: Annotated[int, Interval(Integral, 0, None, closed="left")] = 1
+    l: Whole = 2  # noqa: E741 - the algorithm's own letters
+    r: Whole = 1
 
     def steps(self, scorer: Objective, space: SearchSpace, rng: Generator, state: State) -> Iterator[Step]:
         # Make one move after the other.
         if self.l == self.r:
             raise InputError(f"l={self.l} and r={self.r}: give two different numbers.")
         climbing = self.l > self.r
+        l, r = min(self.l, space.n_units), min(self.r, space.n_units)  # noqa: E741 - no unit is left for more moves
         if not state:
             yield begin(scorer, first_state(space, climbing), state, move=0, end_met=False)
-        while not self._is_over(state, space, climbing):
-            place = state["move"] % (self.l + self.r)
-            adding = place < self.l if climbing else place >= self.r
+        while not self._is_over(state, space, climbing, l + r):
+            place = state["move"] % (l + r)
+            adding = place < l if climbing else place >= r
             state["move"] += 1
             units = np.flatnonzero(state["mask"] != adding)
             if len(units):
                 move_to(*best_move(scorer, state["mask"], units)[:2], state, space)
                 yield step_of(state)
 
-    def _is_over(self, state: State, space: SearchSpace, climbing: bool) -> bool:
+    def _is_over(self, state: State, space: SearchSpace, climbing: bool, n_moves: int) -> bool:
         size = int(state["mask"].sum())
         state["end_met"] = state["end_met"] or size == (space.n_units if climbing else 0)
-        if state["move"] % (self.l + self.r):
+        if state["move"] % n_moves:
             return False
         if state["end_met"]:
             return True
@@ -315,7 +317,7 @@ class Floating(Search):
     ordered: ClassVar[bool] = True
 
     direction: Literal["forward", "backward"] = "forward"
-    overshoot: Annotated[int, Interval(Integral, 0, None, closed="left")] = 3
+    overshoot: Whole = 3
     exhaust: Count = 1
 
     def steps(self, scorer: Objective, space: SearchSpace, rng: Generator, state: State) -> Iterator[Step]:

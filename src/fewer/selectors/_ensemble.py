@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY
-from numbers import Integral
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -12,24 +11,13 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import TransformerMixin, is_regressor
 from sklearn.metrics import accuracy_score, r2_score
-from sklearn.utils._param_validation import HasMethods, Interval
+from sklearn.utils._param_validation import HasMethods
 from sklearn.utils._tags import ClassifierTags, RegressorTags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
-from fewer.contracts import (
-    Control,
-    Count,
-    Criterion,
-    OnStep,
-    PredictiveScorer,
-    RandomState,
-    Resources,
-    Run,
-    Search,
-    SearchSpace,
-    parameters,
-)
+from fewer.contracts import Control, Criterion, OnStep, PredictiveScorer, Resources, Run, Search, SearchSpace
+from fewer.contracts.declaring import RandomState, Repeats, Several, parameters
 from fewer.contracts.trace import Trace
 from fewer.criteria import KNN, CrossValidated
 from fewer.estimators import Jobs, TableReader
@@ -95,7 +83,7 @@ class FeatureWeighter(TransformerMixin, SearchingEstimator):
     criterion: Criterion | None = None
     search: Search | None = None
     _: KW_ONLY
-    levels: Count = 4
+    levels: Repeats = 4
     control: Control | None = None
     random_state: RandomState = None
 
@@ -256,7 +244,7 @@ class SubsetEnsemble(SearchingEstimator):
     search: Search | None = None
     _: KW_ONLY
     estimator: Annotated[Any, HasMethods(["fit", "predict"]), None] = None
-    n_runs: Annotated[int, Interval(Integral, 2, None, closed="left")] = 10
+    n_runs: Several = 10
     control: Control | None = None
     n_jobs: Jobs = None
     random_state: RandomState = None
