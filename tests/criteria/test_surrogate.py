@@ -27,9 +27,21 @@ def test_few_columns_are_fitted_and_the_telling_one_is_among_them(task, missing,
     model = MLPClassifier((2,), max_iter=1, random_state=0) if task == "classification" else SVR(kernel="poly")
     scorer = bound(model, X, y, task)
     fitted = []
-    monkeypatch.setattr(scorer, "_fit_and_score", lambda masks: fitted.append(masks) or masks[:, 5].astype(float))
+    monkeypatch.setattr(scorer, "_score_split", lambda mask, fold: fitted.append(mask) or float(mask[5]) - fold / 9)
     places, scores = scorer.best_flip(np.zeros(24, dtype=bool), np.arange(24))
-    assert len(places) == len(fitted[0]) == 3
+    assert len({mask.tobytes() for mask in fitted}) == 3
+    assert places[np.argmax(scores)] == 5
+    assert len(fitted) < 9  # the others cannot win any more after a fold or two
+
+
+def test_workers_fit_all_that_are_left(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 24))
+    scorer = bound(SVR(kernel="poly"), X, X[:, 5], "regression")
+    monkeypatch.setattr("fewer.criteria.cross_validated.parallelism", lambda resources: 2)
+    monkeypatch.setattr(scorer, "_fit_and_score", lambda masks: masks[:, 5].astype(float))
+    places, scores = scorer.best_flip(np.zeros(24, dtype=bool), np.arange(24))
+    assert len(places) == 3
     assert places[np.argmax(scores)] == 5
 
 

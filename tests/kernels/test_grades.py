@@ -39,7 +39,7 @@ def test_classes_are_graded_as_scikit_learn_does(metric, truth):
     decisions = RNG.random((2, 30, 3))
     decisions[:, np.arange(30), CODES] += 0.4
     out = np.empty((2, 2))
-    grade_classes(decisions, CODES, WEIGHTS, BOUNDS, metric, 1, 0.0, out)
+    grade_classes(decisions, CODES, WEIGHTS, BOUNDS, metric, 1, 0.0, np.empty((3, 3)), out)
     for i in range(2):
         winners = decisions[i].argmax(axis=1)
         assert out[i] == pytest.approx(by_fold(lambda s: truth(CODES[s], winners[s], sample_weight=WEIGHTS[s])))  # noqa: B023
@@ -50,7 +50,7 @@ def test_what_hangs_on_a_hair_is_not_graded():
     decisions[0, :, 0] = 1.0
     decisions[0, 20, 1] = 1.0 - 1e-12
     out = np.empty((1, 2))
-    grade_classes(decisions, CODES, WEIGHTS, BOUNDS, ACCURACY, 1, 1e-9, out)
+    grade_classes(decisions, CODES, WEIGHTS, BOUNDS, ACCURACY, 1, 1e-9, np.empty((3, 3)), out)
     assert np.isnan(out).tolist() == [[False, True]]
 
 

@@ -179,7 +179,8 @@ class CrossValidated(Criterion):
         with a small forest 89, and of 100 with boosting 88, ended at the same subset or within 0.2 standard errors
         of its score (`benchmarks/race_models.py`). `"surrogate"`, for models that take long to fit, such as LightGBM:
         histogram gradient boosting of 30 rounds, which is compiled, scores all columns, and the estimator itself is
-        fitted to the best eighth of them (at least three). For estimators without an engine.
+        fitted to the best eighth of them (at least three), as far as they can still win. For estimators without an
+        engine.
     error_score : "raise" or float, default=nan
         The score of a fold in which fitting or scoring fails, as in scikit-learn. A subset that scores NaN never wins.
 
@@ -362,23 +363,27 @@ class CrossValidatedScorer(PredictiveScorer):
             return None
         children = np.repeat(mask[None], len(columns), axis=0)
         children[np.arange(len(columns)), columns] ^= True
-        if self._race == "surrogate":
-            return self._led_by_surrogate(children)
+        kept = np.arange(len(columns)) if self._race != "surrogate" else self._kept_by_surrogate(children)
+        if kept is None:
+            return None
+        children = children[kept]
+        if self._race == "surrogate" and (self._ceiling is None or parallelism(self._resources) > 1):
+            return kept, self._score_fitted(children)
 
         def score(i: int, fold: int) -> float:
             self.n_fits += 1
             return self._attempt(lambda: self._score_split(children[i], fold))
 
-        ceiling = self._ceiling if self._race == "exact" else None
-        places, scores = race(score, len(columns), len(self._splits), ceiling, self._hardest)
+        ceiling = None if self._race == "statistical" else self._ceiling
+        places, scores = race(score, len(children), len(self._splits), ceiling, self._hardest)
         means = scores.mean(axis=1)
         if ceiling is not None and not np.isnan(means).all():
             self._hardest = np.argsort(scores[np.nanargmax(means)], kind="stable")
         for place, mean in zip(places, means, strict=True):
             self._memo[children[place].tobytes()] = float(mean)
-        return places, means
+        return kept[places], means
 
-    def _led_by_surrogate(self, children: Masks) -> tuple[IntArray, FloatArray] | None:
+    def _kept_by_surrogate(self, children: Masks) -> IntArray | None:
         """Let compiled boosting choose the subsets that the estimator itself is fitted to."""
         n_kept = max(FEWEST_FITTED, -(-len(children) // 8))
         rows, smallest = self.problem, int(children.sum(axis=1).min())
@@ -387,8 +392,7 @@ class CrossValidatedScorer(PredictiveScorer):
         if rows.task == "classification" and any(len(np.unique(rows.y[train])) < 2 for train, _ in self._splits):
             return None
         scores = np.array([self._surrogate_score(np.flatnonzero(child)) for child in children])
-        places = np.sort(np.argsort(-scores, kind="stable")[:n_kept])
-        return places, self._score_fitted(children[places])
+        return np.sort(np.argsort(-scores, kind="stable")[:n_kept])
 
     def _surrogate_score(self, columns: IntArray) -> float:
         """Return the mean accuracy, or minus the mean squared error, of boosting on some columns."""

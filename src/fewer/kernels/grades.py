@@ -16,7 +16,7 @@ import numpy as np
 
 from fewer.kernels.compiling import inner, kernel
 
-ACCURACY, BALANCED, MATTHEWS = 0, 1, 2
+ACCURACY, BALANCED, MATTHEWS = None, 1, 2  # None, since code that a run has no use for is not compiled.
 PRECISION, RECALL, F1, JACCARD = 3, 4, 5, 6
 MACRO, WEIGHTED = 10, 20
 """Added to the four above: the mean of all classes, plain or by their weights, instead of one class."""
@@ -26,10 +26,12 @@ HITS, ACTUAL, PREDICTED = 0, 1, 2
 
 
 @kernel()
-def grade_classes(decisions, y, weights, bounds, metric, positive, tolerance, out):
-    """Grade the classes that win, by a measure that follows from hits, actual and predicted weights of each class."""
+def grade_classes(decisions, y, weights, bounds, metric, positive, tolerance, counts, out):
+    """Grade the classes that win, by a measure that follows from hits, actual and predicted weights of each class.
+
+    These are counted in `counts`, (c, 3).
+    """
     m, _, c = decisions.shape
-    counts = np.empty((c, 3))
     for i in range(m):
         for fold in range(bounds.shape[0] - 1):
             for k in range(c):
@@ -54,7 +56,16 @@ def grade_classes(decisions, y, weights, bounds, metric, positive, tolerance, ou
                 counts[winner, PREDICTED] += weights[row]
                 if winner == y[row]:
                     counts[winner, HITS] += weights[row]
-            out[i, fold] = _share(counts, metric, positive) if sure else np.nan
+            if metric is None:
+                right = whole = 0.0
+                for k in range(c):
+                    right += counts[k, HITS]
+                    whole += counts[k, ACTUAL]
+                out[i, fold] = right / whole
+            else:
+                out[i, fold] = _share(counts, metric, positive)
+            if not sure:
+                out[i, fold] = np.nan
 
 
 @inner()
@@ -67,8 +78,6 @@ def _share(counts, metric, positive):
         predicted += counts[k, PREDICTED] * counts[k, PREDICTED]
         actual += counts[k, ACTUAL] * counts[k, ACTUAL]
         both += counts[k, PREDICTED] * counts[k, ACTUAL]
-    if metric == ACCURACY:
-        return right / whole
     if metric == MATTHEWS:
         # Gorodkin's generalisation to several classes: cov(y, ŷ) / √(cov(y, y) cov(ŷ, ŷ)).
         spreads = (whole * whole - predicted) * (whole * whole - actual)

@@ -65,21 +65,25 @@ def _hinge(z, y, weights, slope, bend):
 
 
 @inner(fastmath={"contract", "reassoc", "nsz", "arcp"})
-def slopes(fit, fold, members, theta, work, gradient, hessian):
-    """Write the gradient and the Hessian of the loss at theta; return the loss."""
+def slopes(fit, fold, members, theta, work, gradient, hessian, hinge):
+    """Write the gradient and the Hessian of the loss at theta; return the loss.
+
+    hinge : True or None
+        Whether the loss is the squared hinge; the other one is not compiled.
+    """
     k, size = members.shape[0] + 1, fit.sizes[fold]
     columns, y, weights, ridge = fit.trains[fold], fit.y[fold], fit.weights[fold], fit.ridge
     z, slope, bend = work[0, :size], work[1, :size], work[2, :size]
     add_up(columns, members, theta, z)
     total, curve = 0.0, 0.0
-    loss = _hinge(z, y, weights, slope, bend) if fit.hinge else _logistic(z, y, weights, slope, bend)
+    loss = _logistic(z, y, weights, slope, bend) if hinge is None else _hinge(z, y, weights, slope, bend)
     # The gradient is Σ slope x + ridge θ, the Hessian Σ bend x xᵀ + ridge; only the hinge's constant has a ridge.
     for i in range(size):
         total += slope[i]
         curve += bend[i]
     gradient[0] = total
     hessian[0, 0] = curve
-    if fit.hinge:
+    if hinge is not None:
         gradient[0] += ridge * theta[0]
         hessian[0, 0] += ridge
         loss += 0.5 * ridge * theta[0] ** 2
@@ -162,7 +166,7 @@ def _climb_with_lengths(fit, fold, members, theta, work, gradient, hessian, room
     The factor that is left behind is that of the coefficients that are not 0; the others do not move.
     """
     k, price, step, after = members.shape[0] + 1, fit.length, room[0], room[1]
-    loss = slopes(fit, fold, members, theta, work, gradient, hessian)
+    loss = slopes(fit, fold, members, theta, work, gradient, hessian, None)
     for a in range(k):
         loss += price * abs(theta[a])
     for _ in range(MOST_STEPS):
@@ -187,7 +191,7 @@ def _climb_with_lengths(fit, fold, members, theta, work, gradient, hessian, room
             for a in range(k):
                 after[a] = theta[a] + step[a]
                 step[a] *= 0.5
-            new = slopes(fit, fold, members, after, work, gradient, hessian)
+            new = slopes(fit, fold, members, after, work, gradient, hessian, None)
             for a in range(k):
                 new += price * abs(after[a])
             halvings += 1
@@ -216,21 +220,30 @@ def _minimise_model(gradient, hessian, theta, after, price):
 
 
 @kernel()
-def climb(fit, fold, members, theta, work, gradient, hessian, room, lengths):
+def climb(fit, fold, members, theta, work, gradient, hessian, room, hinge, lengths):
     """Fit from a start by Newton's steps, halved where the loss would rise; leave the factor of the Hessian behind.
 
     room : (2, k + 1)
+    hinge : True or None
+        Whether the loss is the squared hinge.
     lengths : True or None
         Whether absolute coefficients have a price; the code for it is compiled where they have.
     """
     if lengths is not None:
         return _climb_with_lengths(fit, fold, members, theta, work, gradient, hessian, room)
-    k, step = members.shape[0] + 1, room[0]
-    loss = slopes(fit, fold, members, theta, work, gradient, hessian)
-    for _ in range(MOST_STEPS):
+    k, step, loss, halvings, n_steps = members.shape[0] + 1, room[0], np.inf, 0, 0
+    while n_steps < MOST_STEPS:
+        new = slopes(fit, fold, members, theta, work, gradient, hessian, hinge)
+        # The loss is convex, so a small enough step lowers it.
+        if new > loss + 1e-10 * abs(loss) + 1e-14 * fit.sizes[fold] and halvings < 20:
+            for a in range(k):
+                step[a] *= 0.5
+                theta[a] += step[a]
+            halvings += 1
+            continue
         if not factor(hessian, k):
             return False
-        steepest = 0.0
+        loss, halvings, steepest = new, 0, 0.0
         for a in range(k):
             steepest = max(steepest, abs(gradient[a]))
             step[a] = gradient[a]
@@ -239,16 +252,7 @@ def climb(fit, fold, members, theta, work, gradient, hessian, room, lengths):
         solve(hessian, k, step)
         for a in range(k):
             theta[a] -= step[a]
-        new = slopes(fit, fold, members, theta, work, gradient, hessian)
-        # The loss is convex, so a small enough step lowers it.
-        halvings = 0
-        while new > loss + 1e-10 * abs(loss) + 1e-14 * fit.sizes[fold] and halvings < 20:
-            for a in range(k):
-                step[a] *= 0.5
-                theta[a] += step[a]
-            new = slopes(fit, fold, members, theta, work, gradient, hessian)
-            halvings += 1
-        loss = new
+        n_steps += 1
     return False
 
 
@@ -276,7 +280,7 @@ def predict(theta, members, rows, fold, lower, slack, out, open_rows, x):
 
 
 @kernel()
-def predict_added(members, added, rows, fit, tolerance, start, out, open_rows, sure, scratch, lengths):
+def predict_added(members, added, rows, fit, tolerance, start, out, open_rows, sure, scratch, hinge, lengths):
     """Predict from the members and each of `added`, one at a time: (q, n, 2).
 
     `start` holds the members' own coefficients, (f, k + 1); `tolerance` is the other solver's mean gradient. `members`
@@ -290,7 +294,7 @@ def predict_added(members, added, rows, fit, tolerance, start, out, open_rows, s
             for a in range(k - 1):
                 theta[a] = start[fold, a]
             theta[k - 1] = 0.0
-            sure[q, fold] = climb(fit, fold, members, theta, work, gradient, hessian, room, lengths)
+            sure[q, fold] = climb(fit, fold, members, theta, work, gradient, hessian, room, hinge, lengths)
             if sure[q, fold]:
                 slack = tolerance * fit.totals[fold]
                 predict(theta, members, rows, fold, hessian, slack, out[q], open_rows[q], room[0])
@@ -311,7 +315,7 @@ def predict_with_reach(members, added, rows, fit, slack, start, out, reach, sure
             for a in range(k - 1):
                 theta[a] = start[fold, a]
             theta[k - 1] = 0.0
-            sure[q, fold] &= climb(fit, fold, members, theta, work, gradient, hessian, room, None)
+            sure[q, fold] &= climb(fit, fold, members, theta, work, gradient, hessian, room, True, None)
             for i in range(rows.bounds[fold], rows.bounds[fold + 1]):
                 x[0], total = 1.0, theta[0]
                 for a in range(1, k):
@@ -329,18 +333,23 @@ def room_for(fit: Any, k: int) -> tuple[Any, ...]:
     return np.empty(k), np.empty(k), np.empty((k, k)), np.empty((2, k)), np.empty((3, fit.trains.shape[2]))
 
 
+def _needs(fit: Any) -> tuple[Any, Any]:
+    """Return `hinge` and `lengths`: what a fit has no use for is not compiled."""
+    return fit.hinge or None, bool(fit.length) or None
+
+
 def fit_members(members: Any, fit: Any, start: Any) -> None:
     """Fit the members in every fold: (f, k + 1) coefficients."""
     _, gradient, hessian, room, work = room_for(fit, len(members) + 1)
     for fold in range(len(start)):
         start[fold] = 0.0
-        climb(fit, fold, members, start[fold], work, gradient, hessian, room, True if fit.length else None)
+        climb(fit, fold, members, start[fold], work, gradient, hessian, room, *_needs(fit))
 
 
 def predict_one_more(members: Any, added: Any, rows: Any, fit: Any, *given: Any) -> None:
     """Call `predict_added` with the room that it needs."""
     longer, scratch = np.append(members, 0), room_for(fit, len(members) + 2)
-    predict_added(longer, added, rows, fit, *given, scratch, True if fit.length else None)
+    predict_added(longer, added, rows, fit, *given, scratch, *_needs(fit))
 
 
 @inner(fastmath={"contract", "reassoc", "nsz", "arcp"})
@@ -377,7 +386,7 @@ def add_slopes(fit, rows, judged, members, theta, asked, scratch, sums):
             if not asked[q, fold]:
                 continue
             own = theta[q, fold, 0]
-            loss[q, fold] += slopes(fit, fold, members[q], own, work, gradient, hessian)
+            loss[q, fold] += slopes(fit, fold, members[q], own, work, gradient, hessian, None)
             for a in range(k):
                 gradients[q, fold, a] += gradient[a]
                 for b in range(a + 1):

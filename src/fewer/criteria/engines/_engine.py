@@ -146,8 +146,8 @@ class EngineMetric:
         """
         out = np.empty((len(decisions), folds.n_folds))
         if self.name in CLASSES:
-            code = CLASSES[self.name]
-            grades.grade_classes(decisions, folds.y, folds.weights, folds.bounds, code, self.positive, tolerance, out)
+            how = CLASSES[self.name], self.positive, tolerance, np.empty((decisions.shape[2], 3))
+            grades.grade_classes(decisions, folds.y, folds.weights, folds.bounds, *how, out)
         elif self.name in QUANTITIES:
             grades.grade_quantities(decisions, folds.y, folds.weights, folds.bounds, QUANTITIES[self.name], out)
         elif self.name in ("roc_auc", "average_precision"):

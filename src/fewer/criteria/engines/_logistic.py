@@ -155,7 +155,7 @@ class LogisticEngine(Engine):
             theta[0], theta[1:] = coefficients[0], coefficients[1:][np.searchsorted(known, members)]
         work, slack = np.empty((3, self._trains.shape[2])), SAFETY * float(self._unfitted.tol) * self._totals[fold]
         sure = self._n_outputs == 2 and newton.climb(
-            self._fit, fold, members, theta, work, gradient, hessian, room, True if self.lengths else None
+            self._fit, fold, members, theta, work, gradient, hessian, room, None, self.lengths or None
         )
         if sure and k > 2:
             first, second = np.argsort(np.abs(theta[1:]), kind="stable")[:2] + 1
