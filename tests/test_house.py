@@ -1,6 +1,7 @@
 """The house stays small: budgets for its lines and modules, tests for every package, one name for one thing."""
 
 import ast
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -53,6 +54,17 @@ def test_the_code_has_a_budget():
 
 def test_packages_use_what_others_offer():
     assert sum(len(private_imports(path)) for path in MODULES) <= MOST_PRIVATE_IMPORTS
+
+
+def test_nothing_that_a_user_gives_is_checked_by_assert():
+    """`python -O` leaves assertions out: they may tell a reader what is known, and validate nothing."""
+    known = re.compile(r"\w+(\.\w+)* is not None|isinstance\(.*\)|len\(signature\) == len\(arguments\)")
+    for path in MODULES:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Assert):
+                assert known.fullmatch(ast.unparse(node.test)), f"{path}:{node.lineno}"
+            caught = ast.unparse(node.type) if isinstance(node, ast.ExceptHandler) and node.type else ""
+            assert "AssertionError" not in caught, f"{path}:{node.lineno}"
 
 
 def test_objects_are_asked_not_guessed_at():

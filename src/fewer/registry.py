@@ -226,6 +226,8 @@ def method_named(name: str) -> Method:
         )
     if name in METHODS or name in INDEX["ranker"]:
         return METHODS.get(name) or Method(ranker=name)
+    if name in ("parcel", "parcel-scott"):
+        raise InputError(f"{name!r} makes classifiers: use fewer.roc.Parcel, or the command fewer select -m {name}.")
     raise InputError(f"Unknown method {name!r}; {nearest(name, [*METHODS, *INDEX['ranker'], 'auto'], 'methods')}")
 
 

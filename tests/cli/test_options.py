@@ -1,8 +1,6 @@
 """Options that cannot be used, and tables that are small or odd: an answer or one line."""
 
 import json
-import subprocess
-import sys
 
 import numpy as np
 import polars as pl
@@ -127,16 +125,6 @@ def test_weights_that_cannot_be_added_up():
     problem = make_problem()
     with pytest.raises(InputError, match="too large"):
         fewer.SubsetSelector().fit(problem.X, problem.y, sample_weight=np.full(60, 1e308))
-
-
-def test_validation_does_not_need_assert(tables):
-    code = "import sys; from fewer.cli import main; main(sys.argv[1:])"
-    for criterion in ("knn:3", "knn:n_neighbors=5)+(1"):
-        arguments = ["select", str(tables["T"]), "-t", "y", "--criterion", criterion]
-        done = subprocess.run([sys.executable, "-O", "-c", code, *arguments], capture_output=True, text=True)
-        assert done.returncode == 2
-        assert "Cannot parse" in done.stderr
-        assert done.stderr.count("\n") == 1
 
 
 def test_the_order_of_the_rows_matters_only_where_folds_are_drawn():

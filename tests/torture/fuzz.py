@@ -68,7 +68,7 @@ def execute(case, scene):
             how = judge(case, path, arguments, code, out, error)
         trouble = scene.trouble(arguments, how)
     except _OutOfTimeError:
-        return f"no answer within {SECONDS} s"
+        return f"no answer within {SECONDS} s of processor time"
     except Exception:
         return traceback.format_exc(limit=-3).replace("\n", " | ")
     finally:
@@ -147,18 +147,22 @@ def judge(case, path, arguments, code, out, error):
 
 @contextlib.contextmanager
 def time_limit(seconds):
-    """Raise an error that nobody catches on the way after some seconds."""
+    """Raise an error that nobody catches on the way after seconds of processor time, or 30 times that of waiting."""
 
     def stop(number, frame):
         raise _OutOfTimeError
 
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(seconds)
+    clocks = {signal.SIGPROF: (signal.ITIMER_PROF, seconds), signal.SIGALRM: (signal.ITIMER_REAL, 30 * seconds)}
+    before = {number: signal.signal(number, stop) for number in clocks}
+    for clock, limit in clocks.values():
+        signal.setitimer(clock, limit)
     try:
         yield
     finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+        for clock, _ in clocks.values():
+            signal.setitimer(clock, 0)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 if __name__ == "__main__":

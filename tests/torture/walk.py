@@ -509,7 +509,7 @@ def execute(number):
         except AssertionError as error:
             how = f"wrong: {error}"
         except _OutOfTimeError:
-            how = f"no answer within {SECONDS} s"
+            how = f"no answer within {SECONDS} s of processor time"
         except Exception:
             how = traceback.format_exc(limit=-3).replace("\n", " | ")
         else:

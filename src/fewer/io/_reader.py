@@ -454,6 +454,8 @@ def _as_array(X: Any) -> NDArray[Any]:
         return np.asarray(X.astype(np.float64).toarray())
     X = unmasked(X)
     array = np.asarray(X) if isinstance(X, np.ndarray) else _array_of_lists(X)
+    if array.ndim == 0:
+        raise InputError(f"X is of type {type(X).__name__}; give an array, a list of rows or a data frame.")
     if array.ndim != 2:
         raise InputError(f"X has {array.ndim} dimension{'s' * (array.ndim != 1)}; it must be two-dimensional.")
     if array.dtype.kind not in "biufOUS":
