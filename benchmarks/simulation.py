@@ -22,7 +22,7 @@ import polars as pl
 
 from fewer.contracts import Resources
 from fewer.io import open_stream
-from fewer.models.rann import one_blas_thread
+from fewer.parallel import one_blas_thread
 from fewer.statistics import ClassMoments, GramSums, collect
 from fewer.statistics._moments import shift_of
 

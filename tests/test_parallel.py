@@ -386,3 +386,21 @@ def test_a_cluster_that_loses_its_workers_again_and_again_is_told_in_one_line(mo
     with pytest.raises(InputError, match=r"^The cluster lost its workers 3 times[^\n]*--resume[^\n]*$"):
         next(found)
     assert tried == [[0, 1], [1], [1]]
+
+
+def test_matrix_products_get_their_threads_back_when_the_last_thread_is_done():
+    from threadpoolctl import threadpool_info, threadpool_limits
+
+    from fewer.parallel import one_blas_thread
+
+    def n_threads():
+        return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
+
+    with threadpool_limits(2, user_api="blas"):
+        first, second = one_blas_thread(), one_blas_thread()  # as two threads of a user's would, one after the other
+        first.__enter__()
+        second.__enter__()
+        first.__exit__(None, None, None)
+        assert n_threads() == {1}
+        second.__exit__(None, None, None)
+        assert n_threads() == {2}

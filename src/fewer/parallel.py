@@ -20,6 +20,7 @@ from typing import Any, Literal, TypeVar
 
 from joblib import Parallel, delayed, parallel_config
 from joblib.parallel import get_active_backend
+from threadpoolctl import ThreadpoolController
 
 from fewer.contracts import Resources
 from fewer.errors import InputError
@@ -27,10 +28,10 @@ from fewer.errors import InputError
 Result = TypeVar("Result")
 Prefer = Literal["threads", "processes"]
 
+# How often the table is placed anew on a cluster all of whose holders were lost.
 ATTEMPTS = 3
-"""How often the table is placed anew on a cluster all of whose holders were lost."""
+# Tasks in flight for each thread of a cluster: enough to keep it busy, few enough to hold their results.
 AHEAD = 4
-"""Tasks in flight for each thread of a cluster: enough to keep it busy, few enough to hold their results."""
 THREADS = "fewer-jobs"
 LOCAL = ("LokyBackend", "MultiprocessingBackend", "ThreadingBackend", "SequentialBackend")
 SPARK = "SparkDistributedBackend"
@@ -67,6 +68,43 @@ def in_threads(run: Callable[[Any], Result], jobs: Sequence[Any], n_jobs: int) -
 def _threads(n_jobs: int, process: int) -> ThreadPoolExecutor:
     """Keep one pool of each size in each process: starting threads anew costs more than many a job."""
     return ThreadPoolExecutor(n_jobs, thread_name_prefix=THREADS)
+
+
+class _Blas:
+    """Who is inside `one_blas_thread`, and what gives the threads back."""
+
+    lock = threading.Lock()
+    n_inside = 0
+    limit: Any = None
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Keep matrix products on one thread: those of small tables only wait for each other, and sums keep their bits.
+
+    Several threads may be inside at the same time: the first limits, the last gives back.
+
+    Examples
+    --------
+    >>> with one_blas_thread():
+    ...     pass
+    """
+    with _Blas.lock:
+        _Blas.n_inside += 1
+        if _Blas.n_inside == 1:
+            _Blas.limit = _libraries().limit(limits=1, user_api="blas")
+    try:
+        yield
+    finally:
+        with _Blas.lock:
+            _Blas.n_inside -= 1
+            if _Blas.n_inside == 0:
+                _Blas.limit.restore_original_limits()
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    return ThreadpoolController()
 
 
 class Shared:

@@ -24,8 +24,8 @@ from fewer.criteria.folded_least_squares import FoldedLeastSquaresScorer
 from fewer.io.memory import amount
 from fewer.kernels import bordering as kernels
 from fewer.kernels.bordering import LEAST
-from fewer.models.rann import class_targets, one_blas_thread
-from fewer.parallel import in_threads
+from fewer.models.rann import class_targets
+from fewer.parallel import in_threads, one_blas_thread
 from fewer.problem import FloatArray, IntArray, Problem
 from fewer.statistics import GramSums
 from fewer.validate import CV, assign_folds

@@ -8,8 +8,8 @@ import numpy as np
 
 from fewer.contracts import ROWS, Criterion, Masks, PredictiveScorer, Resources
 from fewer.contracts.declaring import NonNegative, Positive, Repeats, parameters
-from fewer.models.rann import Sampling, class_targets, classes_of, draw_weights, one_blas_thread
-from fewer.parallel import in_threads
+from fewer.models.rann import Sampling, class_targets, classes_of, draw_weights
+from fewer.parallel import in_threads, one_blas_thread
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 from fewer.statistics.encoding import coded_inputs, values_of
 

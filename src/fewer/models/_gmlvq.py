@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 from collections import deque
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 from numbers import Real
@@ -20,13 +21,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.parallel import _get_threadpool_controller
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from fewer.contracts.declaring import Count, Fraction, NonNegative, Positive, Repeats, parameters
 from fewer.errors import one_line
 from fewer.estimators import ClassScoresMixin
 from fewer.kernels.gmlvq import distances_from_products, margin_cost, margin_pull, scaled_sum, squared_lengths
+from fewer.parallel import one_blas_thread
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, mask_of
 from fewer.validate import stratified_folds
 
@@ -418,7 +419,7 @@ class GMLVQClassifier(ClassifierMixin, ClassScoresMixin, BaseEstimator):
                 geometry(Z_val.astype(precision), matrix_of),
                 Margins(labels[:, None] == held.codes, held.weights.astype(precision)),
             )
-        with _threads(None if large else 1):
+        with nullcontext() if large else one_blas_thread():  # handing small products out takes longer
             descent.run(prototypes.astype(precision), omega.astype(precision), self.max_iter, self.n_iter_no_change)
             descent.omega, descent.prototypes = (a.astype(np.float64) for a in (descent.omega, descent.prototypes))
             points = np.vstack([np.nan_to_num(spread), descent.prototypes])
@@ -740,11 +741,6 @@ class _Descent:
         recent = self.losses[-LOOK_BACK:]
         flat = step >= LOOK_BACK and max(recent) - min(recent) <= FLAT * self.margins.weights.sum()
         return flat or (patience is not None and self._watched is not None and step - self.best >= patience)
-
-
-def _threads(limit: int | None) -> Any:
-    """Keep small matrix products on one thread: handing them out takes longer, much longer on a busy machine."""
-    return _get_threadpool_controller().limit(limits=limit, user_api="blas")
 
 
 def _unit(gradient: FloatArray) -> FloatArray:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
-from functools import cache
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -13,7 +12,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin, Regre
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
-from threadpoolctl import ThreadpoolController
 
 from fewer.contracts.declaring import NonNegative, Positive, Repeats, parameters
 from fewer.errors import one_line
@@ -300,13 +298,3 @@ def scale_of(X: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return each column's minimum and range; a constant column's range counts as 1."""
     low, high = X.min(axis=0), X.max(axis=0)
     return low, np.where(high > low, high - low, 1.0)
-
-
-@cache
-def _threads() -> ThreadpoolController:
-    return ThreadpoolController()
-
-
-def one_blas_thread() -> Any:
-    """Keep matrix products of this size on one thread: more only wait for each other. Not to be nested in threads."""
-    return _threads().limit(limits=1, user_api="blas")

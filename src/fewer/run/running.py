@@ -9,6 +9,7 @@ import logging
 import platform
 import time
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from importlib import metadata
 from pathlib import Path
@@ -28,7 +29,7 @@ from fewer.evaluate import Choice, Chooser, Evidence, HeldOutScores, heldout
 from fewer.evaluate.grading import baseline_score, is_share, score_name
 from fewer.io import describe_columns
 from fewer.logs import LOGGER
-from fewer.parallel import leaves_machine
+from fewer.parallel import leaves_machine, one_blas_thread
 from fewer.problem import BoolArray, InputError, IntArray, Problem, mask_of
 from fewer.registry import build
 from fewer.run.budget import Budget
@@ -201,7 +202,7 @@ def run_plan(
         LOGGER.info("%s", warning)
     cv, answer, outcome = plan.request.cv, None, None
     try:
-        with interruptible():
+        with interruptible(), one_blas_thread() if problem.X.size <= SMALL else nullcontext():
             answer = running.search()
             if answer.trace.ending is Ending.INTERRUPTED:
                 raise KeyboardInterrupt
@@ -212,8 +213,10 @@ def run_plan(
         raise Interrupted(None if answer is None else running.finish(answer, None, interrupted=True)) from None
 
 
+# Cells up to which several threads for one matrix product wait for each other longer than they work.
+SMALL = 10**6
+# Number of rows that `auto` must see for a small budget not to be reported.
 ENOUGH = 400
-"""Number of rows that `auto` must see for a small budget not to be reported."""
 
 
 @dataclass

@@ -24,7 +24,7 @@ from fewer.evaluate import Evidence, each_part, redundancy
 from fewer.files import to_json, write_atomically
 from fewer.io import Stream, open_stream, refuse_constant
 from fewer.io.memory import amount, available_memory
-from fewer.models.rann import one_blas_thread
+from fewer.parallel import one_blas_thread
 from fewer.problem import BoolArray, FloatArray, Problem, mask_of
 from fewer.rankers import FTest
 from fewer.rankers._streamed import rank_stream

@@ -22,11 +22,10 @@ from fewer.models.rann import (
     classes_of,
     draw_weights,
     hidden_size_scores,
-    one_blas_thread,
     solve,
     with_bias,
 )
-from fewer.parallel import in_threads
+from fewer.parallel import in_threads, one_blas_thread
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 from fewer.rankers import MIFS
 from fewer.rankers._information import Kernels

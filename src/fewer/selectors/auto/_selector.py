@@ -9,13 +9,13 @@ from typing import Annotated, Any, cast
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils._param_validation import HasMethods
-from threadpoolctl import threadpool_limits
 
 from fewer.contracts import Answer, Component, OnStep, Positive, RandomState, Scoring, best_so_far, parameters
 from fewer.contracts.trace import Ending, Step, Trace
 from fewer.criteria import KNN, CrossValidated
 from fewer.errors import FewerWarning
 from fewer.estimators import Jobs
+from fewer.parallel import one_blas_thread
 from fewer.problem import FloatArray, Problem, Task, column_numbers
 from fewer.search import Floating
 from fewer.selectors._base import ONE_SIZE, ColumnGroups, Columns, Memory, Selector, Size, lay_out_space, parse_size
@@ -29,15 +29,15 @@ from fewer.selectors.auto._standins import stand_ins
 from fewer.validate import Split, split_rows, stratified_sample
 from fewer.validate.splits import CV
 
+# Rows that the race sees at most, with a budget of three seconds; more for many classes, fewer for many columns.
 ROWS, ROWS_OF_A_CLASS, FEWEST = 1000, 30, 400
-"""Rows that the race sees at most, with a budget of three seconds; more for many classes, fewer for many columns."""
+# Seconds of budget from which on a given model is asked about every size.
 EXACT = 30.0
-"""Seconds of budget from which on a given model is asked about every size."""
+# Inputs from which on boosting is not compared, and a forest looks at the best order alone: they would take most of
+# the time.
 WIDE = 300
-"""Inputs from which on boosting is not compared, and a forest looks at the best order alone: they would take most of
-the time."""
+# How likely what was found may be by luck before the answer is that there is nothing.
 LEVEL = 0.05
-"""How likely what was found may be by luck before the answer is that there is nothing."""
 
 
 @parameters
@@ -165,7 +165,7 @@ class AutoSelector(Selector):
             warnings.warn(f"No signal found: {found}. {kept} is kept.", FewerWarning, stacklevel=2)
         return self
 
-    @threadpool_limits.wrap(limits=1, user_api="blas")  # the same bits with any number of threads
+    @one_blas_thread()  # the same bits with any number of threads
     def answer(
         self, problem: Problem, on_step: OnStep | None = None, trace: Trace | None = None, *, share: bool = False
     ) -> Answer:
@@ -215,7 +215,7 @@ class AutoSelector(Selector):
         """The folds whose selections can share parts with this one, if it was fitted to share."""
         return None if self._shared is None else self._shared[2]
 
-    @threadpool_limits.wrap(limits=1, user_api="blas")
+    @one_blas_thread()
     def without(self, fold: int) -> AutoSelector:
         """Return a copy fitted to the rows without one of `folds_`, which shares its parts with this one.
 
