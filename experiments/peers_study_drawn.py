@@ -282,7 +282,7 @@ def verdict(train: Problem, test: Problem) -> dict:
 
     plan = planned(train)
     plan.selector.set_params(standins=False, n_jobs=1)
-    running = _Running(plan, train, Followers(), None, with_evidence=False)
+    running = _Running(plan, train, Followers(), None, with_evidence=False, budget=plan.budget, began=time.monotonic())
     selection = running.go()
     outcome, answer = selection.outcome, running.answer
     scores = []

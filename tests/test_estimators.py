@@ -3,6 +3,7 @@ import polars as pl
 import pytest
 from scipy import sparse
 
+from fewer.contracts import generator_of
 from fewer.errors import FewerWarning, InputError
 from fewer.estimators import TableEstimator, TableReader, parse_costs
 from fewer.io import to_problem
@@ -12,9 +13,8 @@ Y = np.arange(20) % 2
 
 
 class Plain(TableEstimator):
-    def __init__(self, task=None, random_state=None):
+    def __init__(self, task=None):
         self.task = task
-        self.random_state = random_state
 
     def fit(self, X, y, **rows):
         self.problem_ = self._read(X, y, **rows)
@@ -69,11 +69,11 @@ def test_what_was_noticed_is_a_warning_and_stands_in_notes():
 
 
 def test_seeds():
-    first, again, other = (Plain(random_state=seed)._generator().random() for seed in (1, 1, 2))
+    first, again, other = (generator_of(seed).random() for seed in (1, 1, 2))
     assert first == again != other
     own = np.random.default_rng(3)
-    assert Plain(random_state=own)._generator() is own
-    legacy = [Plain(random_state=np.random.RandomState(5))._generator().random() for _ in range(2)]
+    assert generator_of(own) is own
+    legacy = [generator_of(np.random.RandomState(5)).random() for _ in range(2)]
     assert legacy[0] == legacy[1]
 
 

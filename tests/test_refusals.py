@@ -171,7 +171,7 @@ CASES = [
     ),
     (
         "select good.csv -t outcome --task sorting",
-        "--task 'sorting' is unknown; choose classification or regression.",
+        "Invalid value for '--task': Value error, 'sorting' is not one of 'classification', 'regression'.",
     ),
     ("select good.csv -t outcome --resume", "--resume needs --out, the folder of the run to resume."),
     (

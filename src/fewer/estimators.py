@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
@@ -81,7 +80,16 @@ class TableEstimator(BaseEstimator):
             raise InputError(f"{type(self).__name__}.fit has no argument {unknown!r}; {told}")
         rows = {name: rows.get(name) for name in ROW_METADATA}
         X = unmasked(X)
-        several = self._several_targets(y)
+        if y is None:
+            raise InputError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
+        with one_line():
+            shape: Any = y.shape if hasattr(y, "shape") else np.shape(y) if isinstance(y, list | tuple) else ()
+        several = len(shape) == 2 and shape[1] > 1
+        if several and not self._takes_several_targets():
+            raise InputError(
+                f"The target has {shape[1]} columns, but {type(self).__name__} works with one here: give one, "
+                "or choose the criterion CrossValidated or LeastSquares."
+            )
         if issparse(X) and not sparse:
             raise InputError("X is a sparse matrix, which would become dense here anyway; give X.toarray().")
         with one_line():
@@ -117,19 +125,6 @@ class TableEstimator(BaseEstimator):
             ensure_all_finite="allow-nan" if issparse(X) else False, ensure_min_samples=2, multi_output=several,
         )  # fmt: skip
 
-    def _several_targets(self, y: Any) -> bool:
-        if y is None:
-            raise InputError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
-        with one_line():
-            shape: Any = y.shape if hasattr(y, "shape") else np.shape(y) if isinstance(y, list | tuple) else ()
-        several = len(shape) == 2 and shape[1] > 1
-        if several and not self._takes_several_targets():
-            raise InputError(
-                f"The target has {shape[1]} columns, but {type(self).__name__} works with one here: give one, "
-                "or choose the criterion CrossValidated or LeastSquares."
-            )
-        return several
-
     def _task_of(self, y: Any) -> Task:
         """Find out what the target is for: as the user says, else as it looks, else as the estimator works."""
         tasks, asked = self._tasks(), self.get_params(deep=False).get("task")
@@ -141,14 +136,6 @@ class TableEstimator(BaseEstimator):
         if task == "classification" and (y.dtype.kind not in "iub" or y.ndim > 1):  # whole numbers are classes
             check_classification_targets(y)
         return task
-
-    def _generator(self) -> np.random.Generator:
-        seed = self.get_params(deep=False).get("random_state")
-        if isinstance(seed, np.random.Generator):
-            return seed
-        if isinstance(seed, int | np.integer):
-            return np.random.default_rng(int(seed))
-        return np.random.default_rng(check_random_state(seed).randint(2**31))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -199,13 +199,15 @@ def run_tasks(
     [100, 1000]
     """
     tasks = list(tasks)
-    placed = shared if isinstance(shared, Shared) else Shared(shared)
     client, backend = _where(resources, prefer)
+    if client is None and (len(tasks) < 2 or resources.n_jobs == 1):
+        value = shared.value if isinstance(shared, Shared) else shared
+        for task in tasks:
+            yield function(value, *task)
+        return
+    placed = shared if isinstance(shared, Shared) else Shared(shared)
     if client is not None:
         yield from _on_dask(client, function, tasks, placed, ordered)
-    elif len(tasks) < 2 or resources.n_jobs == 1:
-        for task in tasks:
-            yield function(placed.value, *task)
     else:
         yield from _on_joblib(backend, function, tasks, resources, placed, prefer, ordered)
 

@@ -178,7 +178,7 @@ def build(kind: ComponentKind, text: str, task: str = "classification") -> Any:
         component = getattr(importlib.import_module(module), chosen)
     except ModuleNotFoundError:
         raise InputError(f"{kind.capitalize()} {name!r} needs a package: python -m pip install {module}") from None
-    arguments = _options(options, text)
+    arguments = _options(options, text) if options else {}
     parameters = {n: p for n, p in inspect.signature(component).parameters.items() if n != "self"}
     for key in arguments:
         if key not in parameters:
@@ -247,8 +247,6 @@ def _ready(component: Any, arguments: dict[str, Any]) -> Any:
 
 
 def _options(options: str, text: str) -> dict[str, Any]:
-    if not options:
-        return {}
     try:
         call = ast.parse(f"f({options})", mode="eval").body
         if not isinstance(call, ast.Call) or call.args:

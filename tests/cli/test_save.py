@@ -38,4 +38,3 @@ def test_the_chosen_columns_and_the_target_are_written(table, tmp_path, suffix):
     assert found.columns == ["b", "y"]
     assert found["b"].to_list() == [4, 5, 6]
     assert told == f"3 rows, 2 columns in {place}"
-    assert saver(None, table, "y", table_options()) is None

@@ -204,7 +204,7 @@ def test_demo_says_what_readme_shows(capsys):
         (["select", "T", "--target", "y", "--features", "9"], "9 features requested, but only 6 are available"),
         (["select", "T", "--target", "y", "--folds", "90"], "--folds 90 exceeds the 80 rows"),
         (["select", "T", "--target", "y", "--folds", "50"], "have as few as 40 rows, fewer than the 50 folds"),
-        (["select", "T", "--target", "y", "--task", "guess"], "--task 'guess' is unknown"),
+        (["select", "T", "--target", "y", "--task", "guess"], "'guess' is not one of 'classification', 'regression'"),
         (["select", "T", "--target", "y", "--resume"], "--resume needs --out"),
         (["select", "T", "--target", "y", "--method", "knn-forward", "--search", "forward"], "not both"),
         (["select", "T", "--target", "y", "--metod", "x"], "No such option: --metod"),

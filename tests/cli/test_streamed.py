@@ -8,7 +8,6 @@ from fewer.cli._options import (
     ColumnOptions,
     FeatureColumns,
     Rows,
-    jobs_on,
     open_chunks,
     resources_of,
     table_options,
@@ -37,8 +36,6 @@ def test_chunks_if_asked_or_if_there_are_many_files(table):
 def test_options_become_resources():
     assert resources_of(2, 5000) == Resources(2, 5000)
     assert resources_of(1, 1000).memory == 1000
-    assert jobs_on(None, 3) == 3
-    assert jobs_on("tcp://there:1", 3) == -1
 
 
 @pytest.mark.parametrize(

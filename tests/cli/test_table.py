@@ -1,7 +1,4 @@
-import pytest
-
-from fewer.cli._options import ColumnOptions, Rows, check_decimal, check_task, table_options
-from fewer.errors import InputError
+from fewer.cli._options import ColumnOptions, Rows, table_options
 
 
 def test_what_was_typed_becomes_options_of_the_reader():
@@ -15,11 +12,3 @@ def test_what_was_typed_becomes_options_of_the_reader():
     assert options["skip_rows_without_target"]
     assert table_options()["missing"] is None
     assert table_options()["encoding"] is None
-
-
-def test_unknown_words():
-    assert check_task("regression") == "regression"
-    with pytest.raises(InputError, match="--task 'ranking' is unknown"):
-        check_task("ranking")
-    with pytest.raises(InputError, match="--decimal ';' is unknown"):
-        check_decimal(";")

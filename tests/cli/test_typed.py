@@ -2,7 +2,7 @@ import pytest
 
 from fewer.cli import _options
 from fewer.cli._options import check_jobs, remember, typed
-from fewer.cli._outputs import StatusLine
+from fewer.cli._outputs import status_line
 from fewer.errors import InputError
 from fewer.run.request import names_of, parse_features
 
@@ -40,7 +40,7 @@ def test_jobs():
 
 
 def test_progress_is_silent_where_nobody_watches(capsys):
-    with StatusLine("working") as progress:
-        progress.say("step 1")
+    with status_line("working") as show:
+        show("step 1")
     captured = capsys.readouterr()
     assert captured.out == captured.err == ""

@@ -7,7 +7,7 @@ from fewer.control import Aggregate, Prefilter, Probe
 from fewer.criteria import KNN, CrossValidated
 from fewer.errors import InputError
 from fewer.problem import Problem
-from fewer.run.planning import build_component, make_plan, prepare_rows, treat_rare, with_scoring
+from fewer.run.planning import build_component, make_plan, prepare_rows, treat_rare
 from fewer.run.request import Request
 from fewer.search import PBIL, Forward, Genetic
 from fewer.selectors import AutoSelector, RankSelector, SubsetSelector
@@ -54,12 +54,17 @@ def test_contradictions(options, message):
         make_plan(make_problem(), **options)
 
 
-def test_the_users_metric_reaches_criteria_that_take_one():
-    model = CrossValidated(LogisticRegression())
-    assert with_scoring(model, "roc_auc").scoring == "roc_auc"
-    assert with_scoring(CrossValidated(LogisticRegression(), scoring="f1"), "roc_auc").scoring == "f1"
-    knn = KNN()
-    assert with_scoring(knn, "roc_auc") is knn
+@pytest.mark.parametrize(
+    ("criterion", "searched_by"),
+    [
+        (CrossValidated(LogisticRegression()), "roc_auc"),
+        (CrossValidated(LogisticRegression(), scoring="f1"), "f1"),
+        (KNN(), None),
+    ],
+)
+def test_the_users_metric_reaches_criteria_that_take_one(criterion, searched_by):
+    plan = make_plan(make_problem(), criterion=criterion, search="forward", scoring="roc_auc")
+    assert plan.selector.criterion.scoring == searched_by
 
 
 def counts(problem):

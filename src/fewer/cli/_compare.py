@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from fewer.cli import _options as given
-from fewer.cli._outputs import Printout, StatusLine, raise_if_asked, say
+from fewer.cli._outputs import Printout, raise_if_asked, say, status_line
 from fewer.cli._select import refuse_folds
 from fewer.errors import InputError
 from fewer.files import write_atomically
@@ -118,11 +118,11 @@ def _compare(problem: Problem, contest: Contest, folder: Path) -> Comparison:
 
     def on_progress(done: int, total: int, text: str) -> None:
         raise_if_asked()
-        progress.say(f"{done} of {total} selections done, {text}")
+        show(f"{done} of {total} selections done, {text}")
 
     names = split_outside_brackets(contest.methods), split_outside_brackets(contest.estimators)
-    size, jobs = cast(Any, contest.features), given.jobs_on(contest.cluster, contest.jobs)
-    with StatusLine("comparing") as progress:
+    size, jobs = cast(Any, contest.features), contest.jobs if contest.cluster is None else -1
+    with status_line("comparing") as show:
         return compare_problem(
             problem, *names, n_features_to_select=size, scoring=contest.scoring, cv=contest.folds,
             n_repeats=contest.repeats, n_jobs=jobs, seed=contest.seed, on_progress=on_progress, resume_dir=folder,

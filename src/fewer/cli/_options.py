@@ -124,11 +124,6 @@ def resources_of(jobs: int | None, memory: str | int, device: str = "cpu") -> Re
     return Resources(effective_n_jobs(jobs), parse_memory(memory), device)
 
 
-def jobs_on(cluster: str | None, jobs: int | None) -> int | None:
-    """Return how many tasks may run at the same time: on a cluster, as many as it can do."""
-    return jobs if cluster is None else -1
-
-
 def open_chunks(file: Path, target: str, options: Mapping[str, Any]) -> Stream:
     """Open a table to be read in chunks; refuse what only a whole table is read with."""
     from fewer.io import open_stream
@@ -293,11 +288,6 @@ class Outputs(RunOutputs):
 
     save: SaveOption = None
 
-    @property
-    def show_evidence(self) -> bool:
-        """Whether anything beside the terminal is written, where losses and pictures of the rows would be seen."""
-        return self.as_json or self.out is not None or self.report is not None
-
     def check(self, file: Path, *, one_table: bool) -> None:
         """Refuse places that cannot be written, before the work; `one_table`: the table can be read again."""
         self.refuse(file)
@@ -305,23 +295,6 @@ class Outputs(RunOutputs):
             check_save(self.save, file, force=self.force)
             if not one_table:
                 raise InputError("--save does not work with parcel or stdin; use fewer transform afterwards.")
-
-
-TASKS = "classification or regression"
-
-
-def check_task(text: str | None) -> str | None:
-    """Refuse what is not the name of a task."""
-    if text is not None and text not in TASKS.split(" or "):
-        raise InputError(f"--task {text!r} is unknown; choose {TASKS}.")
-    return text
-
-
-def check_decimal(mark: str | None) -> str | None:
-    """Refuse what is no decimal mark."""
-    if mark not in (None, ".", ","):
-        raise InputError(f"--decimal {mark!r} is unknown; use . or a comma.")
-    return mark
 
 
 @dataclass(frozen=True)
@@ -334,16 +307,11 @@ class ColumnOptions:
     missing: Annotated[str | None, typer.Option(help="More cells that mean missing: 'x,-999'.")] = None
     schema: Annotated[Path | None, typer.Option(help="Column types: a schema from fewer inspect.")] = None
     skip: Annotated[bool, typer.Option("--skip-rows-without-target", help="Skip rows with a missing target.")] = False
-    task: Annotated[
-        Task | None,
-        typer.Option(parser=str, callback=check_task, metavar="TEXT", help=f"{TASKS}; default: from the target."),
-    ] = None
+    task: Annotated[Task | None, typer.Option(help="Kind of target; default: found from its values.")] = None
     encoding: EncodingOption = None
     sheet: SheetOption = None
     header: HeaderOption = None
-    decimal: Annotated[
-        str | None, typer.Option(callback=check_decimal, help="Decimal mark of all numbers; default: found per column.")
-    ] = None
+    decimal: Annotated[Literal[".", ","] | None, typer.Option(help="Decimal mark; default: found per column.")] = None
 
 
 @dataclass(frozen=True)

@@ -206,36 +206,30 @@ def _lines(curve: Sequence[float], columns: int, low: float, high: float, rows: 
     return out
 
 
-class StatusLine:
-    """A live line on standard error; silent where nobody watches."""
+Show = Callable[..., None]
+"""Shows a text on the status line, with a picture where there are curves of training and validation."""
 
-    def __init__(self, title: str) -> None:
-        from rich.console import Console
-        from rich.markup import escape
 
-        self._console, self._title = Console(stderr=True), escape(title)
-        self._status = self._console.status(self._title) if sys.stderr.isatty() else None
+@contextlib.contextmanager
+def status_line(title: str) -> Iterator[Show]:
+    """Keep a live line on standard error and yield what shows a text there; silent where nobody watches."""
+    if not sys.stderr.isatty():
+        yield lambda text, curves=None: None
+        return
+    from rich.console import Console
+    from rich.markup import escape
 
-    def __enter__(self) -> StatusLine:
-        if self._status is not None:
-            self._status.start()
-        return self
+    console = Console(stderr=True)
+    with console.status(escape(title)) as status:
 
-    def __exit__(self, *_: object) -> None:
-        if self._status is not None:
-            self._status.stop()
+        def show(text: str, curves: Mapping[str, Any] | None = None) -> None:
+            picture = ""
+            if curves is not None and "validation" in curves:
+                width = min(console.width - 2, 100)
+                picture = "\n" + render_curves(curves["training"], curves["validation"], width, 14)
+            status.update(escape(f"{title}: {text}{picture}"))
 
-    def say(self, text: str, curves: Mapping[str, Any] | None = None) -> None:
-        """Show what is going on, with a picture where there are curves of training and validation."""
-        if self._status is None:
-            return
-        from rich.markup import escape
-
-        picture = ""
-        if curves is not None and "validation" in curves:
-            width = min(self._console.width - 2, 100)
-            picture = "\n" + render_curves(curves["training"], curves["validation"], width, 14)
-        self._status.update(f"{self._title}: {escape(text)}{escape(picture)}")
+        yield show
 
 
 @dataclass
@@ -308,10 +302,8 @@ def check_save(save: Path, file: Path, *, force: bool = False) -> None:
     refuse_unwritable(save, "--save")
 
 
-def saver(save: Path | None, file: Path, target: str, options: dict[str, Any]) -> Callable[[list[str]], str] | None:
+def saver(save: Path, file: Path, target: str, options: dict[str, Any]) -> Callable[[list[str]], str]:
     """Return what writes the chosen columns and the target to a file, once they are known."""
-    if save is None:
-        return None
 
     def write(features: list[str]) -> str:
         from fewer.io import frame_bytes, reduce_table

@@ -44,7 +44,7 @@ class Means:
     @property
     def resources(self) -> Resources:
         """Threads, memory and device."""
-        return given.resources_of(given.jobs_on(self.cluster, self.jobs), self.memory, self.device)
+        return given.resources_of(self.jobs if self.cluster is None else -1, self.memory, self.device)
 
 
 @given.spread

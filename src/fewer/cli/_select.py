@@ -17,7 +17,17 @@ import typer
 
 from fewer.cli import _options as given
 from fewer.cli._options import Outputs
-from fewer.cli._outputs import Printout, StatusLine, exit_code, raise_if_asked, saver, say, shown, write_in_chunks
+from fewer.cli._outputs import (
+    Printout,
+    Show,
+    exit_code,
+    raise_if_asked,
+    saver,
+    say,
+    shown,
+    status_line,
+    write_in_chunks,
+)
 from fewer.errors import InputError
 from fewer.run.request import OPTIONS, Request
 from fewer.text import in_folds, nearest, printable, score_text
@@ -82,7 +92,8 @@ def select(
     options = given.table_options(columns, rows)
     if parcel and (ignored := [OPTIONS[name].flags[0] for name in request.changed() if name not in ("method", "seed")]):
         raise InputError(f"--method parcel does not take {', '.join(ignored)}; omit it.")
-    request = replace(request, n_jobs=given.jobs_on(where.cluster, request.n_jobs))
+    if where.cluster is not None:
+        request = replace(request, n_jobs=-1)  # as many tasks as the cluster can do
     from fewer.parallel import on_cluster
 
     if in_chunks:
@@ -108,7 +119,8 @@ def select(
         if request.is_auto and request.n_jobs is None:
             request = replace(request, n_jobs=-1)  # its threads share the rows and change no number
         name = file.name.split(".")[0].strip("-") or "table"
-        _run(problem, request, outputs, reading, name, saver(outputs.save, file, target, options))
+        save = None if outputs.save is None else saver(outputs.save, file, target, options)
+        _run(problem, request, outputs, reading, name, save)
 
 
 def reading_lines(file: Path, target: str, options: dict[str, Any]) -> str:
@@ -134,7 +146,7 @@ def _run_chunks(file: Path, chunks: Stream, request: Request, outputs: Outputs) 
     with replacing(outputs.out, outputs.force and not outputs.resume):
         resources = given.resources_of(request.n_jobs, request.memory)
         try:
-            with StatusLine("reading in chunks"):
+            with status_line("reading in chunks"):
                 selection = select_stream(chunks, request, resources, command=given.typed(), resume_dir=outputs.out)
         except Interrupted as stop:
             _show_stopped(stop.selection, outputs.as_json)
@@ -198,7 +210,7 @@ def _parcel(
         about = {"method": "parcel", **{key: str(value) for key, value in chosen.items()}, "seed": seed}
         folder = RunFolder(outputs.out, about, fingerprint(problem, about), resume=outputs.resume)
     try:
-        with StatusLine("parcel"):
+        with status_line("parcel"):
             parcel, point = fit_parcel(problem, seed, **chosen)
             found = describe(parcel, point)
             if outputs.report is not None:  # opened at the point that was asked for
@@ -271,28 +283,28 @@ def demo(seed: given.SeedOption = 0, report: given.ReportOption = None, as_json:
     _run(problem, Request(n_jobs=-1, seed=seed), outputs, reading, "demo")
 
 
+@dataclass
 class _Watch:
     """Tells how a run goes on, and remembers how far it came."""
 
-    def __init__(self, trace: Trace, n_folds: int, warning: str) -> None:
-        self.trace, self._n_folds, self._warning = trace, n_folds, warning
-        self.progress: StatusLine
+    trace: Trace
+    n_folds: int
+    warning: str
+    show: Show
 
     def on_step(self, latest: Trace) -> None:
-        from fewer.contracts.trace import size_of
-
         self.trace = latest
         raise_if_asked()
-        if self._warning:  # not before what cannot run was refused: then one line says what is wrong
-            say(self._warning)
-            self._warning = ""
-        size = int(size_of(latest.best)) if latest.steps else 0
+        if self.warning:  # not before what cannot run was refused: then one line says what is wrong
+            say(self.warning)
+            self.warning = ""
+        size = int((latest.best != 0).sum()) if latest.steps else 0
         best = f", best {score_text(latest.best_score)} with {size} feature{'s' * (size != 1)}" if latest.steps else ""
-        self.progress.say(f"step {latest.n_steps}, {latest.n_evaluations:,} subsets scored{best}", latest.extra)
+        self.show(f"step {latest.n_steps}, {latest.n_evaluations:,} subsets scored{best}", latest.extra)
 
     def on_fold(self, done: int) -> None:
         raise_if_asked()
-        self.progress.say(f"cross-validating: {done} of {self._n_folds} folds done")
+        self.show(f"cross-validating: {done} of {self.n_folds} folds done")
 
 
 def _run(
@@ -314,7 +326,6 @@ def _run(
     plan = replace(make_plan(problem, request), command=given.typed(), reading=reading)
     folder = None if outputs.out is None else open_folder(outputs.out, plan, problem, resume=outputs.resume)
     warning = luck_of_search(plan, problem) if sys.stderr.isatty() else ""  # silent where nobody watches
-    watch = _Watch(Trace() if folder is None else folder.trace(), request.cv, warning)
 
     def keep(stopped: Selection, place: Path) -> RunFolder:
         kept = open_folder(place, plan, problem, resume=False)
@@ -323,9 +334,12 @@ def _run(
         return kept
 
     try:
-        with StatusLine(plan.name) as watch.progress:
+        with status_line(plan.name) as show:
+            watch = _Watch(Trace() if folder is None else folder.trace(), request.cv, warning, show)
             followers = Followers(watch.on_step, watch.on_fold)
-            selection = run_plan(plan, problem, followers=followers, folder=folder, with_evidence=outputs.show_evidence)
+            # Losses and pictures of the rows are seen on a page and in JSON, not in the terminal.
+            written = outputs.as_json or outputs.out is not None or outputs.report is not None
+            selection = run_plan(plan, problem, followers=followers, folder=folder, with_evidence=written)
     except Interrupted as stop:
         answer, stopped = _show_stopped(stop.selection, outputs.as_json)
         answer.take(folder)

@@ -16,7 +16,16 @@ from fewer.contracts._components import (
     Ranking,
     Search,
 )
-from fewer.contracts._run import Answer, Resources, Run, Stopped, best_by_size, best_so_far, refuse_unmet_needs
+from fewer.contracts._run import (
+    Answer,
+    Resources,
+    Run,
+    Stopped,
+    best_by_size,
+    best_so_far,
+    generator_of,
+    refuse_unmet_needs,
+)
 from fewer.contracts._scorer import (
     Masks,
     Moves,
@@ -70,6 +79,7 @@ __all__ = [
     "best_by_size",
     "best_of",
     "best_so_far",
+    "generator_of",
     "gray_states",
     "moved_on",
     "parameters",

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import check_random_state
 
 from fewer.contracts._components import Component, Control, Criterion, IncompatibleError, OnStep, Search
 from fewer.contracts._scorer import Objective, Scorer, SearchSpace
@@ -82,6 +83,30 @@ class Resources:
             One thread, and a share of the memory.
         """
         return Resources(1, self.memory // max(self.n_jobs, 1), self.device)
+
+
+def generator_of(random_state: Any) -> np.random.Generator:
+    """Return the generator that a run draws from.
+
+    Parameters
+    ----------
+    random_state : int, RandomState, Generator or None
+        As scikit-learn's estimators take it; a generator is used as it is.
+
+    Returns
+    -------
+    Generator
+
+    Examples
+    --------
+    >>> generator_of(0).integers(10) == generator_of(0).integers(10)
+    np.True_
+    """
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    if isinstance(random_state, int | np.integer):
+        return np.random.default_rng(int(random_state))
+    return np.random.default_rng(check_random_state(random_state).randint(2**31))
 
 
 @dataclass(frozen=True, eq=False)

@@ -128,7 +128,7 @@ class SearchSpace:
                 prices=price.copy(),
             )
             # Known without a loop over the columns, of which there may be very many.
-            space.__dict__.update(_owner=columns, _first_columns=columns, is_plain=True)
+            space.__dict__.update(_owner=columns, _first_columns=columns, is_plain=True, has_prices=bool(price.any()))
             space.__dict__["single_columns"] = columns if weight_levels == 1 else None
             return space
         grouped = {column for group in groups for column in group}

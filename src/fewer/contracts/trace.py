@@ -45,7 +45,7 @@ def _columns_of(mask: NDArray[Any], most: int = 12) -> str:
 
 def is_better(score: float, mask: NDArray[Any], best_score: float, best: NDArray[Any]) -> bool:
     """Say whether one subset beats another: a higher score, or the same with fewer features."""
-    return score > best_score or (score == best_score and bool(size_of(mask) < size_of(best)))
+    return score > best_score or (score == best_score and bool(np.count_nonzero(mask) < np.count_nonzero(best)))
 
 
 def best_first(masks: NDArray[Any], scores: FloatArray) -> IntArray:

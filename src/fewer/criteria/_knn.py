@@ -110,10 +110,6 @@ class KNN(Criterion):
     scaling: Scaling = "training"
 
     def bind(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> KNNScorer:
-        fold = assign_folds(problem, self.cv, rng)
-        return KNNScorer(problem, fold, self._numbers(problem), self.voting == "neighbors", self.scaling, resources)
-
-    def _numbers(self, problem: Problem) -> IntArray:
         numbers = AUTO_NEIGHBORS if isinstance(self.n_neighbors, str) else self.n_neighbors
         ks = np.unique(np.asarray(numbers))
         if ks.size == 0 or ks.dtype.kind not in "iu" or ks[0] < 1:
@@ -123,8 +119,9 @@ class KNN(Criterion):
             )
         if ks[0] > problem.n_samples:
             raise InputError(f"n_neighbors={ks[0]:,}, but there are {problem.n_samples:,} rows; take fewer neighbors.")
-        ks = ks.astype(np.int64)
-        return np.unique(np.minimum(ks, max(problem.n_samples - 1, 1)))
+        ks = np.unique(np.minimum(ks.astype(np.int64), max(problem.n_samples - 1, 1)))
+        fold = assign_folds(problem, self.cv, rng)
+        return KNNScorer(problem, fold, ks, self.voting == "neighbors", self.scaling, resources)
 
 
 class KNNScorer(PredictiveScorer):
@@ -172,14 +169,13 @@ class KNNScorer(PredictiveScorer):
         self._coarse: CoarseRows | None = None
         if classification and ks[-1] == 1 and weights.min(initial=1.0) > 0:
             self._coarse = CoarseRows.of(self._exact, problem.y, problem.n_classes)
-        self._devices = self._on_devices()
+        self._devices = self._on_devices() if resources.device != "cpu" else []
+        self._sorts = not self._devices and n >= WORTH_SORTING  # columns by themselves are judged by sorting them
         if self._devices and self._coarse is not None:
             self.sweep_limit = DEVICE_LIMIT
 
     def _on_devices(self) -> list[OnDevice]:
         """Bring the rows to the devices asked for, if their kernels can judge them."""
-        if self._resources.device == "cpu":
-            return []
         why = ""
         if self._rules.n_classes > MOST_CLASSES:
             why = f"{self._rules.n_classes} classes are more than {MOST_CLASSES}"
@@ -205,10 +201,10 @@ class KNNScorer(PredictiveScorer):
             if not single.all():
                 scores[~single] = self.score(weights[~single])
             return scores
-        if self._coarse is None:
+        if self._coarse is None or len(weights) <= TABLE_SIZE:
             return self._best(self._gains(changes_from_none(weights)))
-        batches = in_parts(len(weights), -(-len(weights) // BATCH))
-        return self._best(np.concatenate([self._coarse_masks(self._coarse, weights[a:b]) for a, b in batches]))
+        batches = [weights[first : first + BATCH] for first in range(0, len(weights), BATCH)]
+        return self._best(np.concatenate([self._coarse_masks(self._coarse, some) for some in batches]))
 
     def flips(self, mask: Masks, units: Sequence[IntArray], values: NDArray[Any]) -> FloatArray:
         """Score all changes of one unit from one set of running distances."""
@@ -229,8 +225,6 @@ class KNNScorer(PredictiveScorer):
     def _tree_flips(self, weights: FloatArray, units: Sequence[IntArray], new: FloatArray) -> FloatArray | None:
         """Judge columns that come to a few others: (u, t). None where a tree over these does not pay."""
         n, exact, used = self.problem.n_samples, self._exact, np.flatnonzero(weights)
-        if self._devices or n < WORTH_A_TREE or not len(used):
-            return None
         tried = np.array([unit[0] if len(unit) == 1 else -1 for unit in units])
         both = np.append(used, tried)
         if (both < 0).any() or weights[tried].any():
@@ -256,11 +250,6 @@ class KNNScorer(PredictiveScorer):
             self.judge_rows(tree.order[left[u]], mask, gains[u])
         return np.asarray(gains, dtype=np.float64)
 
-    @property
-    def _sorts(self) -> bool:
-        """Whether columns by themselves are judged by sorting them."""
-        return not self._devices and self.problem.n_samples >= WORTH_SORTING
-
     def _score_columns(self, columns: IntArray, weights: FloatArray) -> FloatArray:
         """Score columns by themselves, each with a weight; 0 means none."""
 
@@ -276,9 +265,10 @@ class KNNScorer(PredictiveScorer):
             places = np.arange(len(units))
             run = partial(OnDevice.flip_gains, mask=weights, units=units, values=new)
             return self._best(np.concatenate([np.empty((0, len(self.ks))), *self._deal(run, places)]))
-        if (gains := self._tree_flips(weights, units, new)) is not None:
-            return self._best(gains)
-        return self._best(self._gains(changes_of(weights, Units.of(units), new)))
+        gains = None
+        if self.problem.n_samples >= WORTH_A_TREE and weights.any():
+            gains = self._tree_flips(weights, units, new)
+        return self._best(self._gains(changes_of(weights, Units.of(units), new)) if gains is None else gains)
 
     def _gains(self, changes: Changes) -> FloatArray:
         """Judge masks, by exact distances where coarse ones do not decide: (m, t)."""
@@ -417,11 +407,10 @@ class KNNScorer(PredictiveScorer):
 
     def _in_blocks(self, run: Callable[[int, int], FloatArray], work: int) -> FloatArray:
         """Deal the rows out to threads and sum the results, which are exact in any order."""
-        n = self.problem.n_samples
-        n_jobs = self._resources.n_jobs if n * n * work > WORTH_A_THREAD else 1
-        blocks = in_parts(n, 1 if n_jobs == 1 else 4 * n_jobs)
-        parts = in_threads(lambda block: run(*block), blocks, n_jobs)
-        return np.asarray(sum(parts[1:], parts[0]))
+        n, n_jobs = self.problem.n_samples, self._resources.n_jobs
+        if n_jobs == 1 or n * n * work <= WORTH_A_THREAD:
+            return run(0, n)
+        return np.sum(in_threads(lambda block: run(*block), in_parts(n, 4 * n_jobs), n_jobs), axis=0)
 
     def _coarse_masks(self, coarse: CoarseRows, masks: FloatArray) -> FloatArray:
         used = np.flatnonzero(masks.any(axis=0))

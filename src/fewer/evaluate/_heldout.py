@@ -109,12 +109,12 @@ class Choice:
 
 
 class Chooser(ABC):
-    """A whole selection that can be repeated, and may share work between the folds that it is repeated without.
+    """A whole selection that shares work between the folds that it is repeated without.
 
     Examples
     --------
     >>> class Everything(Chooser):
-    ...     def __call__(self, rows, rng):
+    ...     def without(self, fold, rows, rng):
     ...         return Choice(np.ones(rows.n_features, dtype=bool))
     >>> rows = Problem.from_arrays([[0.0, 1.0], [2.0, 0.0]], [0, 1])
     >>> Everything().without(0, rows, np.random.default_rng(0)).mask.tolist()
@@ -122,24 +122,8 @@ class Chooser(ABC):
     """
 
     @abstractmethod
-    def __call__(self, rows: Problem, rng: np.random.Generator) -> Choice:
-        """Select on some of the rows.
-
-        Parameters
-        ----------
-        rows : Problem
-            Those outside a fold.
-        rng : Generator
-            For whatever is drawn.
-
-        Returns
-        -------
-        Choice
-            The features, and which model predicts with them.
-        """
-
     def without(self, fold: int, rows: Problem, rng: np.random.Generator) -> Choice:
-        """Select without one fold; overridden by what knows the folds beforehand.
+        """Select without one fold.
 
         Parameters
         ----------
@@ -155,10 +139,9 @@ class Chooser(ABC):
         Choice
             The features, and which model predicts with them.
         """
-        return self(rows, rng)
 
 
-Choose = Callable[[Problem, np.random.Generator], NDArray[Any] | Choice]
+Choose = Chooser | Callable[[Problem, np.random.Generator], NDArray[Any] | Choice]
 
 
 @dataclass(frozen=True, eq=False)

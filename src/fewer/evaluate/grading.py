@@ -175,18 +175,15 @@ class Grader:
             return float(np.sum(by_group**2)) * n_groups / max(n_groups - 1, 1)
         return float(np.sum(influence**2))
 
-    def estimand(self, splits: Sequence[Split]) -> str:
-        """Say what the mean over the splits estimates."""
+    def of_scores(self, splits: Sequence[Split], grades: Sequence[Grade]) -> ConfidenceInterval:
+        """Return the interval of the mean score over the splits, without what a score cannot be."""
         n_train = round(float(np.mean([len(split.train) for split in splits])))
         alike = " and with the same class frequencies" if self.problem.task == "classification" else ""
-        return (
+        estimand = (
             f"{self.name} on new rows from the same source{alike}, for a model built by the whole procedure on these"
             f" {self.problem.n_samples} rows, estimated from {len(splits)} models on about {n_train} rows"
         )
-
-    def of_scores(self, splits: Sequence[Split], grades: Sequence[Grade]) -> ConfidenceInterval:
-        """Return the interval of the mean score over the splits, without what a score cannot be."""
-        found = self.interval(splits, grades, self.estimand(splits))
+        found = self.interval(splits, grades, estimand)
         if self.name in ("r2", "R²"):
             return found.within(-math.inf, 1.0)
         return found.within(0.0, 1.0) if is_share(self.name) else found

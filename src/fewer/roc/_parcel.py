@@ -14,6 +14,7 @@ from sklearn.base import clone
 from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.validation import check_is_fitted
 
+from fewer.contracts import generator_of
 from fewer.contracts.declaring import Count, Fraction, NonNegative, RandomState, Repeats, Whole, parameters
 from fewer.estimators import ClassScoresMixin, Jobs, Prices, TableClassifier, TableReader, parse_costs
 from fewer.models import DiscreteNaiveBayes
@@ -225,7 +226,7 @@ class Parcel(ClassScoresMixin, TableClassifier):
                 raise InputError(f"Every row of class {label!r} has weight 0; each class needs rows that count.")
         if problem.n_classes > 2:
             return self._fit_several(problem)
-        rng = self._generator()
+        rng = generator_of(self.random_state)
         fast = all(isinstance(estimator, DiscreteNaiveBayes) for _, estimator in self._named_estimators())
         lessons, calibration = deal_out(
             problem, self.calibration, self.cv, self.validation, rng, in_folds=self.method == "auto",
@@ -251,14 +252,14 @@ class Parcel(ClassScoresMixin, TableClassifier):
         self._validate_params()
         if train.n_classes > 2:
             raise InputError(f"Parts of given rows are for two classes, but there are {train.n_classes}.")
-        return self._fit(Lessons.of_parts(train, validation), calibration, None, self._generator())
+        return self._fit(Lessons.of_parts(train, validation), calibration, None, generator_of(self.random_state))
 
     def _fit_several(self, problem: Problem) -> Parcel:
         """Fit one Parcel for each class against all others, or for the one that was named."""
         labels = list(problem.classes)
         self._remember(problem)
         chosen = labels if self.pos_label is None else [labels[self._positive_code()]]
-        seed = int(self._generator().integers(2**31))
+        seed = int(generator_of(self.random_state).integers(2**31))
         self.parcels_: dict[Any, Parcel] = {}
         for label in chosen:
             parcel = clone(self).set_params(pos_label=True, random_state=seed)

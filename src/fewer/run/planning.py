@@ -225,11 +225,14 @@ def _plan_search(problem: Problem, asked: Request, name: str, chosen: registry.M
     criterion = chosen.criterion
     if name != "custom" and criterion == "knn" and problem.task == "regression":
         criterion = "knn:n_neighbors=auto"  # the value of one neighbor alone is too noisy to predict quantities
+    built = build_component("criterion", criterion, problem)
+    if asked.scoring is not None and "estimator" in built.get_params(deep=False) and built.scoring is None:
+        built.set_params(scoring=asked.scoring)  # the search goes by the user's metric, where the criterion takes one
     prefilter = None
     if chosen.prefilter is not None:
         prefilter = Prefilter(registry.build("ranker", chosen.prefilter, problem.task), keep=50)
     selector = SubsetSelector(
-        with_scoring(build_component("criterion", criterion, problem), asked.scoring),
+        built,
         build_component("search", chosen.search, problem),
         control=build_component("control", chosen.control, problem),
         prefilter=prefilter,
@@ -327,32 +330,6 @@ def build_component(kind: registry.ComponentKind, component: Any, problem: Probl
         if isinstance(part, Component):
             part.check_parameters()  # before anything is counted by them
     return built
-
-
-def with_scoring(criterion: Any, scoring: Any) -> Any:
-    """Let a criterion search by the user's metric, where it takes one.
-
-    Parameters
-    ----------
-    criterion : Criterion
-        One that takes an estimator, or another, which is left as it is.
-    scoring : str, scorer or None
-        The user's metric.
-
-    Returns
-    -------
-    Criterion
-        The same object.
-
-    Examples
-    --------
-    >>> from fewer.criteria import CrossValidated
-    >>> with_scoring(CrossValidated("nb"), "roc_auc").scoring
-    'roc_auc'
-    """
-    if scoring is None or "estimator" not in criterion.get_params(deep=False):
-        return criterion
-    return criterion if criterion.scoring is not None else criterion.set_params(scoring=scoring)
 
 
 def prepare_rows(problem: Problem, asked: Request, most: int = AUTO_ROWS) -> Problem:
@@ -540,5 +517,4 @@ __all__ = [
     "prepare_rows",
     "thin",
     "treat_rare",
-    "with_scoring",
 ]

@@ -196,7 +196,7 @@ def run_plan(
     >>> run_plan(make_plan(problem, Request("fisher", n_features_to_select=1, cv=0)), problem).features
     ['x0']
     """
-    running = _Running(plan, problem, followers or Followers(), folder, with_evidence, plan.budget)
+    running = _Running(plan, problem, followers or Followers(), folder, with_evidence, plan.budget, time.monotonic())
     LOGGER.info("%s: selecting on %d rows and %d features", plan.name, *problem.X.shape)
     if LOGGER.isEnabledFor(logging.INFO) and (warning := luck_of_search(plan, problem)):
         LOGGER.info("%s", warning)
@@ -229,7 +229,7 @@ class _Running:
     folder: RunFolder | None
     with_evidence: bool
     budget: Budget | None
-    began: float = field(default_factory=lambda: time.monotonic())
+    began: float
     seconds_for_one: float = 0.0
     notes: list[str] = field(default_factory=list)
 
@@ -379,14 +379,12 @@ class _Chooser(Chooser):
     budget: Budget | None
     shared: Callable[[int], Answer] | None = None
 
-    def __call__(self, rows: Problem, rng: np.random.Generator) -> Choice:
-        limit = None if self.budget is None else self.budget.limit(None)
-        return self._choice(self.plan.selector.for_part(rng).answer(rows, limit), rows)
-
     def without(self, fold: int, rows: Problem, rng: np.random.Generator) -> Choice:
-        return self(rows, rng) if self.shared is None else self._choice(self.shared(fold), rows)
-
-    def _choice(self, answer: Answer, rows: Problem) -> Choice:
+        if self.shared is not None:
+            answer = self.shared(fold)
+        else:
+            limit = None if self.budget is None else self.budget.limit(None)
+            answer = self.plan.selector.for_part(rng).answer(rows, limit)
         if answer.trace.ending is Ending.INTERRUPTED:
             raise KeyboardInterrupt
         (judge, most), run = judge_of(answer, self.plan, rows), answer.run
@@ -471,13 +469,14 @@ def _held_out(
     if outcome is None:
         return {}
     n_units = problem.n_samples if problem.groups is None else len(np.unique(problem.groups))
+    score, score_all = outcome.interval.estimate, outcome.interval_all.estimate
     intervals = numbers_of(outcome.interval, outcome.interval_of_difference, len(outcome.masks))
     return {
-        "score_heldout": outcome.interval.estimate,
-        "score_heldout_all_features": outcome.interval_all.estimate,
+        "score_heldout": score,
+        "score_heldout_all_features": score_all,
         "heldout": {
             **intervals,
-            "difference": outcome.difference,
+            "difference": score - score_all,
             "estimand": outcome.interval.estimand,
             "in_points": is_share(score_name(scoring, problem)),
             "rows_to_tell": rows_to_tell(intervals["difference_low"], intervals["difference_high"], n_units),

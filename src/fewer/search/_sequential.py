@@ -35,7 +35,7 @@ def first_state(space: SearchSpace, adding: bool) -> BoolArray:
     """Return where a search begins: at the given start, else with no unit if it adds them and all if it drops them."""
     if space.start is not None:
         return space.start.astype(bool)
-    return space.empty() if adding else space.full()
+    return np.full(space.n_units, not adding)
 
 
 def begin(scorer: Objective, mask: NDArray[Any], state: State, **more: Any) -> Step:
@@ -94,10 +94,10 @@ class _Sequential(Search):
                 return
             if not must_go_on and not self._is_shown(scorer, mask, after, len(units)):
                 return
-            if self.min_gain is not None or not space.allows(state["best"]):
+            state.update(mask=after, score=found, order=[*state["order"], unit])
+            best, best_score = state["best"], state["best_score"]
+            if self.min_gain is not None or not space.allows(best) or is_better(found, after, best_score, best):
                 state.update(best=after, best_score=found)
-            move_to(after, found, state, space)
-            state["order"] = [*state["order"], unit]
             yield step_of(state)
 
     def _is_shown(self, scorer: Objective, before: Any, after: Any, n_tried: int) -> bool:

@@ -472,6 +472,11 @@ class Selector(CallbackSupportMixin, SelectorMixin, TableEstimator):
         self.answer_ = replace(answer, folds=None, without=None, run=None)
         return answer
 
+    @property
+    def promise_(self) -> str:
+        """What the control promises, and under which assumptions; empty without a control that promises something."""
+        return self.answer_.promise
+
     def transform(self, X: Any) -> Any:
         """Keep the chosen columns.
 

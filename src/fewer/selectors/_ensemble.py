@@ -16,7 +16,17 @@ from sklearn.utils._tags import ClassifierTags, RegressorTags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
-from fewer.contracts import Control, Criterion, OnStep, PredictiveScorer, Resources, Run, Search, SearchSpace
+from fewer.contracts import (
+    Control,
+    Criterion,
+    OnStep,
+    PredictiveScorer,
+    Resources,
+    Run,
+    Search,
+    SearchSpace,
+    generator_of,
+)
 from fewer.contracts.declaring import RandomState, Repeats, Several, parameters
 from fewer.contracts.trace import Trace
 from fewer.criteria import KNN, CrossValidated
@@ -108,7 +118,7 @@ class FeatureWeighter(TransformerMixin, SearchingEstimator):
             problem,
             self._search(),
             SearchSpace.of(problem.n_features, weight_levels=self.levels),
-            self._generator(),
+            generator_of(self.random_state),
             resources=Resources(),
             trace=Trace() if trace is None else trace,
             follower=on_step,
@@ -261,7 +271,7 @@ class SubsetEnsemble(SearchingEstimator):
         -------
         self
         """
-        rng = self._generator()
+        rng = generator_of(self.random_state)
         splits = split_rows(problem, self.n_runs, rng)
         criterion, search = self._criterion(), self._search()
         voter = self._voter()

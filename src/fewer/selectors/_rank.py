@@ -21,6 +21,7 @@ from fewer.contracts import (
     Resources,
     SearchSpace,
     best_so_far,
+    generator_of,
     parameters,
 )
 from fewer.contracts.trace import Trace
@@ -93,8 +94,8 @@ class RankSelector(Selector):
         Its history; `trace_.extra` holds what it counted.
     notes_ : list of str
         What to know, such as columns that look like identifiers or tell the target by themselves.
-    promise_ : str, only with a control
-        What the control promises: a rate, a number or a level, and under which assumptions.
+    promise_ : str
+        What the control promises, if there is one: a rate, a number or a level, and under which assumptions.
     n_features_in_, feature_names_in_
 
     Examples
@@ -144,7 +145,7 @@ class RankSelector(Selector):
         self._refuse(ranker, problem)
         if self.device != "cpu" and not ranker.supports_device:
             tell(type(ranker).__name__, "it has no kernels for one")
-        rng, resources = self._generator(), Resources(effective_n_jobs(self.n_jobs), device=self.device)
+        rng, resources = generator_of(self.random_state), Resources(effective_n_jobs(self.n_jobs), device=self.device)
         ranking = self._of_as_many(ranker).rank(problem, rng, resources)
         self.scores_, self.extra_ = ranking.scores, ranking.extra
         places = np.empty(problem.n_features, dtype=np.int64)
@@ -167,9 +168,7 @@ class RankSelector(Selector):
             if not trace.done:
                 self.control.choose(run)
         self.notes_ += trace.notes
-        answer = Answer(trace.best != 0, places, ranker, control=self.control, trace=trace)
-        self.promise_ = answer.promise
-        return self._keep_answer(answer)
+        return self._keep_answer(Answer(trace.best != 0, places, ranker, control=self.control, trace=trace))
 
     def components(self) -> tuple[Ranker, None, Control | None]:
         """Return the ranker and the control.

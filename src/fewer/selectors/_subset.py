@@ -21,6 +21,7 @@ from fewer.contracts import (
     Run,
     Search,
     best_so_far,
+    generator_of,
     parameters,
 )
 from fewer.contracts.trace import Trace
@@ -161,7 +162,7 @@ class SubsetSelector(CriterionMixin, Selector):
             problem,
             self.search or Forward(),
             lay_out_space(self, problem),
-            self._generator(),
+            generator_of(self.random_state),
             resources=Resources(effective_n_jobs(self.n_jobs), parse_memory(self.memory), self.device),
             trace=Trace() if trace is None else trace,
             follower=on_step,
@@ -200,12 +201,10 @@ class SubsetSelector(CriterionMixin, Selector):
         support = trace.best != 0
         self.set_aside_ = np.flatnonzero(problem.constant & ~support)
         self.notes_ = [*problem.notes, *trace.notes]
-        answer = Answer(
+        return self._keep_answer(Answer(
             support, _ranking(trace, run.search.ordered), run.criterion, run.search, control, trace,
             believed=trace.best_score, judge=run.criterion if run.criterion.predictive else None, run=run,
-        )  # fmt: skip
-        self.promise_ = answer.promise
-        return self._keep_answer(answer)
+        ))  # fmt: skip
 
     def components(self) -> tuple[Criterion, Search, Control | None]:
         """Return the criterion, the search and the control, without the prefilter.

@@ -345,10 +345,10 @@ def split_rows(problem: Problem, cv: Any, rng: np.random.Generator, *, n_repeats
             raise InputError("Repeats are for a number of folds; give a splitter that repeats instead.")
         pairs = with_both(splits_of(_seeded(cv, rng), problem))
         splits = _number([Split(train, test) for train, test in pairs], problem.n_samples)
+        for split in splits:
+            _refuse_leak(problem, split, cv)
     if len(splits) < 2:
         raise InputError(f"cv={_short(cv)} gives {len(splits)} split(s); at least 2 are needed.")
-    for split in splits:
-        _refuse_leak(problem, split, cv)
     return splits
 
 

@@ -10,7 +10,17 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils._param_validation import HasMethods
 
-from fewer.contracts import Answer, Component, OnStep, Positive, RandomState, Scoring, best_so_far, parameters
+from fewer.contracts import (
+    Answer,
+    Component,
+    OnStep,
+    Positive,
+    RandomState,
+    Scoring,
+    best_so_far,
+    generator_of,
+    parameters,
+)
 from fewer.contracts.trace import Ending, Step, Trace
 from fewer.criteria import KNN, CrossValidated
 from fewer.errors import FewerWarning
@@ -187,7 +197,7 @@ class AutoSelector(Selector):
         Answer
             With one subset for each preference.
         """
-        rng = self._generator()
+        rng = generator_of(self.random_state)
         self.metric_ = Metric.of(problem, self.scoring)
         folds = split_rows(problem, self.cv, rng)
         rows, splits = self._seen(problem, folds, rng)
