@@ -83,6 +83,29 @@ def printable(text: object, keep: str = "") -> str:
     return HIDDEN.sub(lambda found: found[0] if found[0] in keep else _escape(found[0]), str(text))
 
 
+def cut(text: object, length: int = 200) -> str:
+    """Return what people wrote in a form that fits a page: not too long, and without control characters.
+
+    Parameters
+    ----------
+    text : object
+        Anything; its text is taken.
+    length : int, default=200
+        Characters that are kept.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> cut("feature" * 10, 12)
+    'featurefeat…'
+    """
+    plain = HIDDEN.sub("\N{REPLACEMENT CHARACTER}", str(text)[: length + 1])
+    return plain if len(plain) <= length else plain[: length - 1] + "…"
+
+
 def printable_json(text: str) -> str:
     r"""Write control characters in JSON text out as JSON does; it says the same.
 
@@ -362,8 +385,8 @@ def nearest(asked: str, names: Iterable[str], what: str = "columns") -> str:
 
 
 __all__ = [
-    "counted", "in_folds", "listed", "metric_text", "name_list", "nearest", "printable", "printable_json", "score_text",
-    "signed", "without_columns",
+    "counted", "cut", "in_folds", "listed", "metric_text", "name_list", "nearest", "printable", "printable_json",
+    "score_text", "signed", "without_columns",
 ]  # fmt: skip
 
 

@@ -63,11 +63,11 @@ def test_a_shipped_run_takes_its_share_of_the_memory():
 
 def test_an_interrupted_run_is_marked():
     run = a_run()
-    with pytest.raises(KeyboardInterrupt), run.ending():
+    with pytest.raises(KeyboardInterrupt), run.trace.finishing():
         raise KeyboardInterrupt
     assert run.trace.interrupted
     assert not run.trace.done
-    with run.ending():
+    with run.trace.finishing():
         pass
     assert run.trace.done
     assert not run.trace.interrupted

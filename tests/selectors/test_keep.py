@@ -64,7 +64,7 @@ def test_what_is_no_list_of_columns_is_refused(features):
 
 def test_columns_that_are_not_there():
     X = pd.DataFrame(np.zeros((3, 2)), columns=["a", "b"])
-    with pytest.raises(InputError, match="no column 'c'"):
+    with pytest.raises(InputError, match="features names 'c', not a feature"):
         KeepFeatures(["c"]).fit(X)
-    with pytest.raises(InputError, match="2 columns and no number 2"):
+    with pytest.raises(InputError, match="features names feature 2, but features go from 0 to 1"):
         KeepFeatures([2]).fit(X)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fewer.cli._options import ColumnOptions, FileArgument, JsonOption, repaired, spread, table_options
-from fewer.cli._outputs import Printout, check_page
+from fewer.cli._outputs import Printout, check_page, tell
 from fewer.errors import InputError
 from fewer.files import write_atomically
 
@@ -106,9 +106,7 @@ def _show_drift(new: Path, old: Path, target: str | None, columns: Any, *, as_js
     problem = to_problem(both, np.repeat([0, 1], [frame.height for frame in frames]), task="classification")
     only = [[name for name in mine if name not in theirs] for mine, theirs in (names, names[::-1])]
     found = drift(problem, only_old=only[0], only_new=only[1])
-    answer = Printout()
-    answer.show(json.dumps(found.to_dict()) if as_json else str(found), as_json=as_json)
-    answer.leave()
+    tell(json.dumps(found.to_dict()) if as_json else str(found), as_json=as_json)
 
 
 def _overfitting(problem: Problem) -> tuple[dict[str, float], str]:

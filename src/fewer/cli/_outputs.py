@@ -283,6 +283,13 @@ class Printout:
         raise AssertionError("unreachable")
 
 
+def tell(text: str, *, as_json: bool = False) -> None:
+    """Print the answer of a command that writes nothing else."""
+    answer = Printout()
+    answer.show(text, as_json=as_json)
+    answer.leave()
+
+
 def silence(stream: Any) -> None:
     """Let what is still to be written to a closed or full stream go nowhere, instead of failing at the end."""
     with contextlib.suppress(OSError, ValueError):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fewer.cli import _options as given
-from fewer.cli._outputs import Printout, shown
+from fewer.cli._outputs import shown, tell
 from fewer.errors import InputError
 from fewer.files import finite
 from fewer.registry import COMPONENTS
@@ -90,11 +90,7 @@ def rank(
         told = ", ".join(f"{name} {'none' if r is None else f'{r:.2f}'}" for name, r in check["agreement"].items())
         notes = [*notes, f"Correlation of the scores with the held-out score of one-feature models: {told}."]
     content = {"ranking": rows, "method": method, "warnings": list(notes), **_cuts(ranking.extra, problem.names)}
-    answer = Printout()
-    answer.show(
-        json.dumps(content | check, ensure_ascii=False, indent=1) if as_json else _text(rows, notes), as_json=as_json
-    )
-    answer.leave()
+    tell(json.dumps(content | check, ensure_ascii=False, indent=1) if as_json else _text(rows, notes), as_json=as_json)
 
 
 def _ranker(method: str, task: Any, n_ranked: int | None) -> Ranker:

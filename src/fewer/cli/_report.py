@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fewer.cli import _options as given
-from fewer.cli._outputs import Printout, check_page, check_save, write_in_chunks
+from fewer.cli._outputs import Printout, check_page, check_save, tell, write_in_chunks
 from fewer.errors import InputError
 from fewer.files import write_atomically
 from fewer.run.request import names_of
@@ -32,9 +32,7 @@ def report(
     from fewer.report import run_report
 
     write_atomically(page, run_report(run).encode("utf-8", "replace"))
-    answer = Printout()
-    answer.show(str(page))
-    answer.leave()
+    tell(str(page))
 
 
 def result_of(run: Path) -> Path:

@@ -406,7 +406,7 @@ class Control(Component):
     >>> class FirstHalf(Control):
     ...     def run(self, run):
     ...         half = run.on(np.arange(run.problem.n_samples // 2), run.rng).under(None)
-    ...         with run.ending():
+    ...         with run.trace.finishing():
     ...             run.trace.go_on_with(half, 0)
     ...         return run.trace
     >>> X = [[0.0, 3], [10, 9], [1, 4], [11, 8], [0, 1], [9, 2]]

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -228,16 +228,6 @@ class Run:
         """Tell the follower, if there is one, of the trace as it is."""
         if self.follower is not None:
             self.follower(self.trace)
-
-    def ending(self) -> AbstractContextManager[None]:
-        """Mark the trace as interrupted if Ctrl-C comes inside, as done otherwise.
-
-        Returns
-        -------
-        context manager
-            The work stands inside its `with`.
-        """
-        return self.trace.finishing()
 
 
 _WHY = {

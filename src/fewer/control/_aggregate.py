@@ -98,7 +98,7 @@ class Aggregate(Control):
         seeds = run.rng.spawn(self.n_runs)
         masks: list[Any] = trace.state.setdefault("masks", [])
         left = [divmod(number, len(criteria)) for number in range(len(masks), self.n_runs * len(criteria))]
-        with run.ending():
+        with run.trace.finishing():
             tasks = [(setting, seeds[resample]) for resample, setting in left]
             for inner in run_parts(_search_resample, tasks, run, self, criteria):
                 masks.append(inner.best != 0)

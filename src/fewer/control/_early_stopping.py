@@ -104,7 +104,7 @@ class EarlyStopping(Control):
             return trace
         splits = split_rows(run.problem, self.cv, run.rng)
         *seeds, last = run.rng.spawn(len(splits) + 1)
-        with run.ending():
+        with run.trace.finishing():
             records = self._validate(run, splits, seeds)
             point = stopping_point([record["validation"] for record in records], self.window)
             self._explain(records, point, trace)

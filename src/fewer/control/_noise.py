@@ -24,7 +24,7 @@ from fewer.criteria._knn import KNNScorer
 from fewer.kernels.differences import unit_columns
 from fewer.kernels.distances import CLIPPED, NOMINAL, PLAIN
 from fewer.kernels.noise import POOL_BITS, NoisyRows, score_noisy
-from fewer.problem import FloatArray, InputError, Problem, Task
+from fewer.problem import FloatArray, InputError, Problem
 from fewer.validate import Split
 from fewer.validate.splits import CV, count_splits
 
@@ -106,15 +106,8 @@ class Noisy(Criterion):
     def __init__(self, criterion: Criterion, table: FloatArray) -> None:
         self.criterion = criterion
         self.table = table
-        self.monotone = False  # type: ignore[misc]
-        self.supports_weights = criterion.supports_weights  # type: ignore[misc]
-        self.predictive = criterion.predictive  # type: ignore[misc]
-        self.takes = criterion.takes  # type: ignore[misc]
-
-    @property
-    def tasks(self) -> tuple[Task, ...]:  # type: ignore[override]
-        """The tasks that the criterion has."""
-        return self.criterion.tasks
+        for name in ("supports_weights", "predictive", "takes", "tasks"):
+            setattr(self, name, getattr(criterion, name))
 
     def bind(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Scorer:
         seed = int(rng.integers(2**63))
@@ -174,8 +167,8 @@ class NoisyRun(_Clean):
     ) -> None:
         self.problem, self._criterion, self._table, self._seed = problem, criterion, table, seed
         self._resources = resources
-        span = np.fmax.reduce(problem.X, axis=0) - np.fmin.reduce(problem.X, axis=0)
-        self._span = np.where(problem.nominal | problem.constant, 0.0, span)
+        low, high = problem.extremes
+        self._span = np.where(problem.nominal | problem.constant, 0.0, high - low)
         self.clean = self._bind(problem)
 
     def score(self, masks: Masks) -> FloatArray:

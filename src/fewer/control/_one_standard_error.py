@@ -36,7 +36,7 @@ class JudgedFolds(Control):
         splits = split_rows(run.problem, self.cv, run.rng)
         *seeds, last = run.rng.spawn(len(splits) + 1)
         records: list[Record] = trace.state.setdefault("runs", [])
-        with run.ending():
+        with run.trace.finishing():
             tasks = [(number, seeds[number]) for number in range(len(records), len(splits))]
             for record in run_parts(_judged_fold, tasks, run, self, splits):
                 records.append({**record, "rows": splits[len(records)].test})

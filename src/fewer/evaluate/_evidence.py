@@ -556,9 +556,13 @@ class Evidence:
             self._try(told, "without_at", what, lambda: self._without_at(answers, rows))
             self._try(told, "stand_ins_at", "Stand-ins at another size", lambda: self._stand_ins_at(answers))
         if len(order) >= 2 and len(self.chosen):
-            self._try(told, "plane", "The rows in two features", lambda: self._plane(order[:2], rows))
+            best = part_of(self.problem, order[:2], rows)
+            self._try(told, "plane", "The rows in two features",
+                      lambda: _numbered(plane(best, [0, 1], self.judge, self.seed), rows))  # fmt: skip
         if len(self.chosen) >= 3:
-            self._try(told, "directions", "The rows in two directions", lambda: self._directions(rows))
+            first = part_of(self.problem, self.chosen[:DIRECTED], rows)
+            self._try(told, "directions", "The rows in two directions",
+                      lambda: _numbered(discriminant_plane(first, self.judge, self.seed), rows))  # fmt: skip
         return told
 
     def _order(self, answers: dict[int, BoolArray]) -> IntArray:
@@ -636,13 +640,6 @@ class Evidence:
             for size in sorted(answers, key=lambda size: (size not in preferred, size))
             if size != own and 0 < size < self.problem.n_features
         ]
-
-    def _plane(self, columns: IntArray, rows: IntArray) -> dict[str, Any]:
-        return _numbered(plane(part_of(self.problem, columns, rows), [0, 1], self.judge, self.seed), rows)
-
-    def _directions(self, rows: IntArray) -> dict[str, Any]:
-        part = part_of(self.problem, self.chosen[:DIRECTED], rows)
-        return _numbered(discriminant_plane(part, self.judge, self.seed), rows)
 
     def _try(self, told: dict[str, Any], key: str, what: str, measure: Callable[[], Any]) -> None:
         """Measure; a judge that cannot do with fewer columns or rows must not end a run that has its answer."""

@@ -15,10 +15,11 @@ from fewer.evaluate._evidence import plane
 from fewer.evaluate.distributions import distribution, predictions, shown_classes
 from fewer.io import to_problem
 from fewer.plots._rankings import readable_on
-from fewer.plots._sizes import short
+from fewer.plots._sizes import NAME
 from fewer.plots._style import COLORS, LINES, MARKERS, SEQUENTIAL, Display, figure_of, legend_below, legend_beside
 from fewer.problem import FloatArray
 from fewer.roc import OperatingPoint, Parcel
+from fewer.text import cut
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -95,7 +96,7 @@ class RocHullDisplay(Display):
         if X is not None:
             line = parcel.held_out(X, y)
             held_out = line.fpr, line.tpr, line.area
-        labels = [_short(vertex.names) for vertex in parcel.vertices_]
+        labels = [_cut(vertex.names) for vertex in parcel.vertices_]
         display = cls(parcel.hull_.fpr, parcel.hull_.tpr, labels, parcel.hull_.area, held_out, point)
         return display.plot(ax, label_vertices=label_vertices)
 
@@ -113,7 +114,7 @@ class RocHullDisplay(Display):
         legend_beside(ax)
 
 
-def _short(names: Sequence[str]) -> str:
+def _cut(names: Sequence[str]) -> str:
     """Name a subset: all features of a small one, the first of a large one."""
     return ", ".join(names) if len(names) <= 3 else f"{names[0]}, {names[1]} and {len(names) - 2} more"
 
@@ -270,7 +271,7 @@ class PredictionsDisplay(Display):
         for (i, j), n in np.ndenumerate(counts):
             ink = readable_on(image.to_rgba(np.array([image.get_array()[i, j]]))[0])  # type: ignore[index]
             ax.text(j, i, f"{n:,}", ha="center", va="center", color=ink)
-        labels = [short(label, 14) for label in self.labels]
+        labels = [cut(label, 14) for label in self.labels]
         ax.set_xticks(range(len(labels)), labels, parse_math=False)
         ax.set_yticks(range(len(labels)), labels, parse_math=False)
         ax.set(xlabel="predicted", ylabel="is")
@@ -372,7 +373,7 @@ class DistributionDisplay(Display):
             for number, (label, counts) in enumerate(zip(self.classes, told["counts"], strict=True)):
                 color, line = COLORS[number % len(COLORS)], LINES[number % len(LINES)]
                 share = np.array(counts) / max(sum(counts), 1)
-                ax.stairs(share, ends, color=color, linestyle=line, linewidth=1.6, label=short(label))
+                ax.stairs(share, ends, color=color, linestyle=line, linewidth=1.6, label=cut(label, NAME))
             ax.set_ylabel("share of the class")
         else:
             lower, middle, upper = (np.array(told[key], dtype=np.float64) for key in ("lower", "middle", "upper"))
@@ -381,8 +382,8 @@ class DistributionDisplay(Display):
             ax.set_ylabel("target")
         legend_below(ax)
         if "levels" in told:
-            ax.set_xticks(places, [short(level, 12) for level in told["levels"]], parse_math=False)
-        ax.set_xlabel(short(self.name, 40), parse_math=False)
+            ax.set_xticks(places, [cut(level, 12) for level in told["levels"]], parse_math=False)
+        ax.set_xlabel(cut(self.name, 40), parse_math=False)
 
 
 @dataclass
@@ -477,7 +478,7 @@ class PlaneDisplay(Display):
             for code, label in enumerate(self.labels):
                 own = target == code
                 marker = MARKERS[code % len(MARKERS)]
-                ax.scatter(x[own], y[own], s=14, color=palette[code], marker=marker, label=short(label))
+                ax.scatter(x[own], y[own], s=14, color=palette[code], marker=marker, label=cut(label, NAME))
             legend_beside(ax)
         else:
             limits = {"vmin": target.min(), "vmax": target.max(), "cmap": SEQUENTIAL}
@@ -487,6 +488,6 @@ class PlaneDisplay(Display):
         ringed = np.isin(told["row"], self.wrong)
         if ringed.any():
             ax.scatter(x[ringed], y[ringed], s=70, facecolors="none", edgecolors="black", label="always wrong")
-        ax.set_xlabel(short(told["names"][0], 40), parse_math=False)
-        ax.set_ylabel(short(told["names"][1], 40), parse_math=False)
+        ax.set_xlabel(cut(told["names"][0], 40), parse_math=False)
+        ax.set_ylabel(cut(told["names"][1], 40), parse_math=False)
         ax.grid(visible=False)

@@ -12,10 +12,11 @@ from fewer.contracts import Ranker, Resources
 from fewer.evaluate import PlantedCounts, redundancy
 from fewer.evaluate.distributions import rank_correlation
 from fewer.io import to_problem
-from fewer.plots._sizes import draw_bars, short
+from fewer.plots._sizes import draw_bars
 from fewer.plots._style import COLORS, DIVERGING, LINES, MARKERS, SEQUENTIAL, Display, figure_of, legend_beside, wrapped
 from fewer.problem import FloatArray, IntArray
 from fewer.statistics import Associations, Measure
+from fewer.text import cut
 from fewer.validate import assign_folds, nogueira
 
 if TYPE_CHECKING:
@@ -307,7 +308,7 @@ class DendrogramDisplay(Display):
         apart = 1.0 - (self.values + self.values.T) / 2.0
         np.fill_diagonal(apart, 0.0)
         joined = linkage(squareform(apart, checks=False), method="average")
-        labels = [f"{short(name, 22)}{' ●' if name in self.kept else ''}" for name in self.names]
+        labels = [f"{cut(name, 22)}{' ●' if name in self.kept else ''}" for name in self.names]
         look: dict[str, Any] = {"orientation": "left", "leaf_font_size": 8, "link_color_func": lambda _: COLORS[0]}
         dendrogram(joined, labels=labels, ax=ax, **look)
         ax.set_xticks(ticks := np.linspace(0.0, 1.0, 6), [f"{1.0 - tick:.1f}" for tick in ticks])
@@ -321,7 +322,7 @@ def draw_matrix(
 ) -> None:
     """Draw a square table of numbers in colors, with the numbers where there is room for them."""
     image = ax.imshow(values, vmin=limits[0], vmax=limits[1], cmap=colors)
-    labels = [short(name, 22) for name in names]
+    labels = [cut(name, 22) for name in names]
     ax.set_xticks(range(len(names)), labels, rotation=45, ha="right", parse_math=False)
     ax.set_yticks(range(len(names)), labels, parse_math=False)
     ax.grid(visible=False)

@@ -15,12 +15,14 @@ from fewer.evaluate import AS_SEARCHED, scores_by_size
 from fewer.io import to_problem
 from fewer.plots._style import COLORS, MARKERS, Display, legend_below, wrapped
 from fewer.problem import FloatArray, IntArray
-from fewer.text import metric_text
+from fewer.text import cut, metric_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+NAME = 28
+"""Characters of a name that fit beside a picture."""
 MANY = 60
 """Points of a curve above which they are no longer marked one by one."""
 
@@ -205,14 +207,8 @@ def draw_bars(ax: Axes, names: list[str], values: Any, chosen: Any, **options: A
     places = np.arange(len(names))[::-1]
     colors = [COLORS[0] if one else "white" for one in chosen]
     ax.barh(places, values, color=colors, edgecolor=COLORS[0], height=0.7, **options)
-    ax.set_yticks(places, [short(name) for name in names], parse_math=False)
+    ax.set_yticks(places, [cut(name, NAME) for name in names], parse_math=False)
     ax.grid(axis="y", visible=False)
-
-
-def short(name: str, length: int = 28) -> str:
-    """Cut a name to a length that fits beside a picture."""
-    plain = "".join(letter if letter.isprintable() else "�" for letter in name)
-    return plain if len(plain) <= length else plain[: length - 1] + "…"
 
 
 @dataclass
@@ -525,7 +521,7 @@ class AlternativesDisplay(Display):
             masks = masks[leaves_list(linkage(masks, "average"))]
         rows = np.argsort(-self.found.counts, kind="stable")[:40]
         ax.imshow(masks[:, rows].T, aspect="auto", cmap="Greys", vmin=0, vmax=1.3, interpolation="nearest")
-        ax.set_yticks(range(len(rows)), [short(self.found.names[row], 22) for row in rows], parse_math=False)
+        ax.set_yticks(range(len(rows)), [cut(self.found.names[row], 22) for row in rows], parse_math=False)
         ax.set_xticks([])
         ax.set_xlabel("good subsets")
         ax.grid(visible=False)

@@ -10,13 +10,12 @@ import hashlib
 import io
 import json
 import re
-import unicodedata
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fewer.files import write_atomically
-from fewer.text import metric_text, score_text, signed
+from fewer.text import cut, metric_text, score_text, signed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -24,31 +23,6 @@ if TYPE_CHECKING:
 
 NEEDS_MATPLOTLIB = {"svg": "", "title": "Not drawn", "paper": False,
                     "text": "More pictures here need matplotlib: pip install 'fewer[plots]'."}  # fmt: skip
-
-
-def cut(text: Any, length: int = 200) -> str:
-    """Return what people wrote in a form that fits a page: not too long, and without control characters.
-
-    Parameters
-    ----------
-    text : object
-        Anything; its text is taken.
-    length : int, default=200
-        Characters that are kept.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> cut("feature" * 10, 12)
-    'featurefeat…'
-    """
-    plain = "".join(
-        "\N{REPLACEMENT CHARACTER}" if unicodedata.category(c) == "Cc" else c for c in str(text)[: length + 1]
-    )
-    return plain if len(plain) <= length else plain[: length - 1] + "…"
 
 
 def judge_as_text(code: str) -> str:

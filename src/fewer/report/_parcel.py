@@ -11,9 +11,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from fewer.problem import InputError
-from fewer.report._page import cut, in_script, render, write_page
+from fewer.report._page import in_script, render, write_page
 from fewer.roc import OperatingPoint, Parcel
 from fewer.roc._rates import error_bounds, smoothed
+from fewer.text import cut
 
 LIMITS = np.round(np.linspace(0.005, 0.995, 199), 3)
 

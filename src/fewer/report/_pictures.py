@@ -12,8 +12,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from fewer.report._page import cut
-from fewer.text import score_text
+from fewer.text import cut, score_text
 
 SHAPES = (
     "M-3.4 0a3.4 3.4 0 1 0 6.8 0a3.4 3.4 0 1 0-6.8 0z",

@@ -16,14 +16,13 @@ from fewer.evaluate import Comparison
 from fewer.evaluate.grading import is_share
 from fewer.files import read_own
 from fewer.plots import AnswersDisplay, DendrogramDisplay, SearchCurveDisplay
-from fewer.plots._sizes import short
 from fewer.plots._style import COLORS, new_figure, style
 from fewer.report import _pictures as draw
 from fewer.report._comparison import comparison_report, good_rows, packed_pictures
-from fewer.report._page import NEEDS_MATPLOTLIB, as_svg, cut, in_script, judge_as_text, render, write_page
+from fewer.report._page import NEEDS_MATPLOTLIB, as_svg, in_script, judge_as_text, render, write_page
 from fewer.run.folder import CELLS, RESULT, TRACE
 from fewer.run.selection import Selection
-from fewer.text import in_folds, listed, metric_text, score_text, signed
+from fewer.text import cut, in_folds, listed, metric_text, score_text, signed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -693,7 +692,7 @@ def _redundancy_picture(redundancy: Mapping[str, Any]) -> dict[str, Any]:
     names, values = list(redundancy["names"]), np.array(redundancy["values"], dtype=np.float64)
     apart = np.where(np.isnan(values), -1.0, values) - 2.0 * np.eye(len(names))  # not known: never the most alike
     i, j = np.unravel_index(np.argmax(apart), values.shape)
-    most = f"Highest: {short(names[i])} and {short(names[j])} ({values[i, j]:.2f})."
+    most = f"Highest: {cut(names[i], 28)} and {cut(names[j], 28)} ({values[i, j]:.2f})."
     text = "Absolute rank correlation (for categorical features, a comparable measure). " + (
         most if values[i, j] >= ALIKE else "No two selected features are strongly correlated."
     )

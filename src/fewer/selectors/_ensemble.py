@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY
+from functools import partial
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -20,7 +21,6 @@ from fewer.contracts import (
     Control,
     Criterion,
     OnStep,
-    PredictiveScorer,
     Resources,
     Run,
     Search,
@@ -127,9 +127,8 @@ class FeatureWeighter(TransformerMixin, SearchingEstimator):
         self.score_ = self.trace_.best_score
         self.reader_ = TableReader.of(problem)
         self._nominal = problem.nominal
-        self._low = np.fmin.reduce(problem.X, axis=0)
-        span = np.fmax.reduce(problem.X, axis=0) - self._low
-        self._span = np.where(span > 0, span, 1.0)
+        self._low, high = problem.extremes
+        self._span = np.where(high > self._low, high - self._low, 1.0)
         self.weights_ = self.trace_.best.astype(np.float64)
         return self
 
@@ -393,19 +392,8 @@ class SubsetEnsemble(SearchingEstimator):
 def rules_for(voter: Criterion, problem: Problem, masks: NDArray[Any], rng: np.random.Generator) -> list[Rule]:
     """Fit one rule on each subset, on all rows of a problem."""
     scorer: Any = voter.bind(problem, rng, Resources())
-    if not isinstance(voter, CrossValidated):
-        return [_Scored(scorer, mask) for mask in masks]
-    return [scorer.fit_rule(mask) for mask in masks]
-
-
-class _Scored:
-    """A subset judged by a criterion that predicts."""
-
-    def __init__(self, scorer: PredictiveScorer, mask: NDArray[Any]) -> None:
-        self.scorer, self.mask = scorer, mask
-
-    def __call__(self, X: FloatArray) -> FloatArray:
-        return self.scorer.predict(self.mask, X)
+    fits = isinstance(voter, CrossValidated)
+    return [scorer.fit_rule(mask) if fits else partial(scorer.predict, mask) for mask in masks]
 
 
 _Shared = tuple[Control | None, Criterion, Problem, Search, Criterion, list[Split]]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Sequence
-from numbers import Integral
 from typing import Annotated, Any
 
 import narwhals as nw
@@ -20,8 +19,7 @@ from fewer.errors import FewerWarning, InputError, one_line
 from fewer.estimators import TableReader
 from fewer.io import Contract, is_frame, plain_frame
 from fewer.io._reader import ProblemReader
-from fewer.problem import FloatArray, mask_of
-from fewer.text import nearest
+from fewer.problem import FloatArray, column_numbers, mask_of, plain_names
 
 KIND, VERSION = "fewer pipeline", 1
 
@@ -94,7 +92,9 @@ class KeepFeatures(SelectorMixin, BaseEstimator):
         validate_data(self, X, dtype=None, ensure_all_finite=False, accept_sparse=True, skip_check_array=named)
         self.about_: dict[str, Any] = {}
         self.columns_: list[dict[str, Any]] = []
-        self.support_ = self._look_up()
+        n, names = self.n_features_in_, self._names
+        columns = None if self.features is None else column_numbers(self.features, names or plain_names(n), "features")
+        self.support_ = np.ones(n, dtype=bool) if columns is None else mask_of(columns, n)
         if named:
             table = ProblemReader().table(nw.from_native(X, eager_only=True).select(self._kept()).to_native())
             self.columns_ = [
@@ -159,24 +159,6 @@ class KeepFeatures(SelectorMixin, BaseEstimator):
             return np.array(self._kept(), dtype=object)
         named: NDArray[Any] = super().get_feature_names_out(input_features)
         return named
-
-    def _look_up(self) -> NDArray[np.bool_]:
-        support = np.zeros(self.n_features_in_, dtype=bool)
-        if self.features is None:
-            return ~support
-        names = self._names or ()
-        for feature in self.features:
-            if isinstance(feature, str):
-                if feature not in names:
-                    raise InputError(f"The table has no column {feature!r}; {nearest(feature, names)}")
-                support[names.index(feature)] = True
-            elif not isinstance(feature, Integral):
-                raise InputError(f"features holds {feature!r}, neither the name nor the number of a column.")
-            elif not -len(support) <= int(feature) < len(support):
-                raise InputError(f"The table has {len(support)} columns and no number {feature}.")
-            else:
-                support[int(feature)] = True
-        return support
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)
