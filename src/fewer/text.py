@@ -80,7 +80,12 @@ def printable(text: object, keep: str = "") -> str:
     >>> printable("age\x1b[31m"), printable("two\nlines", keep="\n") == "two\nlines"
     ('age\\x1b[31m', True)
     """
-    return HIDDEN.sub(lambda found: found[0] if found[0] in keep else _escape(found[0]), str(text))
+
+    def escaped(found: re.Match[str]) -> str:
+        code = ord(found[0])
+        return found[0] if found[0] in keep else f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
+
+    return HIDDEN.sub(escaped, str(text))
 
 
 def cut(text: object, length: int = 200) -> str:
@@ -127,11 +132,6 @@ def printable_json(text: str) -> str:
     ('"a\\u009bb"', True)
     """
     return HIDDEN.sub(lambda found: found[0] if found[0] in "\n\r\t" else f"\\u{ord(found[0]):04x}", text)
-
-
-def _escape(letter: str) -> str:
-    code = ord(letter)
-    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
 
 
 def score_text(value: float | None, low: float | None = None, high: float | None = None) -> str:

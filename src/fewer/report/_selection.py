@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -54,8 +54,7 @@ def feature_rows(selection: Selection) -> list[dict[str, Any]]:
         {
             "name": name,
             "chosen": name in chosen,
-            "picture": _values_picture(name, evidence),
-            "kind": _kind(name, evidence),
+            **_values(name, evidence),
             "share": selection.frequency.get(name, 0.0) if selection.frequency else None,
             "loss": loss_told(name, losses.get(name) if name in chosen else None, ends, score),
             "lost_elsewhere": name in elsewhere,
@@ -67,21 +66,17 @@ def feature_rows(selection: Selection) -> list[dict[str, Any]]:
     ]
 
 
-def _values_picture(name: str, evidence: Mapping[str, Any]) -> Any:
-    told = (evidence.get("distributions") or {}).get(name)
-    return draw.distribution_picture(name, told, evidence.get("classes", ())) if told else None
-
-
-def _kind(name: str, evidence: Mapping[str, Any]) -> str:
+def _values(name: str, evidence: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a picture of the values of a feature, and their range or levels as text."""
     told = (evidence.get("distributions") or {}).get(name)
     if not told:
-        return ""
-    missing = f", {told['missing']:,} missing" if told.get("missing") else ""
-    if "low" in told:
-        return f"{draw.number(told['low'])} to {draw.number(told['high'])}{missing}"
+        return {"picture": None, "kind": ""}
     levels = told.get("levels", [])
-    shown = ", ".join(cut(level, 14) for level in levels[:4])
-    return f"{shown}{', …' if len(levels) > 4 else ''}{missing}"
+    kind = ", ".join(cut(level, 14) for level in levels[:4]) + ", …" * (len(levels) > 4)
+    if "low" in told:
+        kind = f"{draw.number(told['low'])} to {draw.number(told['high'])}"
+    kind += f", {told['missing']:,} missing" if told.get("missing") else ""
+    return {"picture": draw.distribution_picture(name, told, evidence.get("classes", ())), "kind": kind}
 
 
 def known_costs(selection: Selection) -> dict[str, float]:
@@ -446,6 +441,7 @@ def selection_report(selection: Selection, trace: Trace | None = None) -> str:
     stops = answers(selection, curve)
     rows = feature_rows(selection)
     good = selection.evidence.get("alternatives")
+    others = [(name, share) for name, share in selection.frequency.items() if name not in selection.names]
     return render(
         "selection.html",
         **({"good": None} if good is None else {**good_rows(good), "good_pictures": packed_pictures(good)}),
@@ -457,13 +453,13 @@ def selection_report(selection: Selection, trace: Trace | None = None) -> str:
         curve=None if curve is None else {**curve, "picture": draw.curve_picture(curve)},
         stops=stops,
         predictions=_predictions(selection),
-        planes=[*_planes(selection)],
+        planes=_planes(selection),
         costs=known_costs(selection),
         cheaper=_cheaper(selection),
         prices=draw.price_picture(stops, curve["title"]) if curve else None,
         wrong={"rows": [], **({} if selection.nothing_found else selection.evidence.get("wrong") or {})},
         judge=selection.judges.get("chosen") or cut(judge_as_text(selection.evidence.get("judge", "its judge")), 120),
-        runners_up=_runners_up(selection),
+        runners_up=[] if selection.nothing_found else others[:10],
         classes=list(selection.data.get("classes", {}).items())[:20],
         worries=worries(selection),
         reading=selection.data.get("notes", []),
@@ -558,13 +554,6 @@ def _cheaper(selection: Selection) -> list[tuple[str, str, float]]:
     return found
 
 
-def _runners_up(selection: Selection) -> list[tuple[str, float]]:
-    if selection.nothing_found:
-        return []
-    often = {name: share for name, share in selection.frequency.items() if name not in selection.names}
-    return list(often.items())[:10]
-
-
 def _keys(selection: Selection) -> list[tuple[Any, str]]:
     """Return marker and name of each class, as the lanes of the small pictures have them."""
     names = selection.evidence.get("classes", [])
@@ -599,11 +588,11 @@ def _predictions(selection: Selection) -> dict[str, Any]:
     return shown
 
 
-def _planes(selection: Selection) -> Iterator[dict[str, Any]]:
+def _planes(selection: Selection) -> list[dict[str, Any]]:
     """Return the rows in the best two features, and in two discriminant directions of all that were chosen."""
-    for key, title in (("plane", "the best two features"), ("directions", "two discriminant directions")):
-        if told := selection.evidence.get(key):
-            yield {"id": key, "title": title, **_plane(selection, told, key)}
+    titles = {"plane": "the best two features", "directions": "two discriminant directions"}
+    found = {key: selection.evidence[key] for key in titles if selection.evidence.get(key)}
+    return [{"id": key, "title": titles[key], **_plane(selection, told, key)} for key, told in found.items()]
 
 
 def _plane(selection: Selection, told: Mapping[str, Any], key: str) -> dict[str, Any]:

@@ -221,7 +221,8 @@ class _Bench:
         if what == "page":
             return _file(await self._page(place), f"{stem}.html", "text/html; charset=utf-8")
         if what == "code":
-            return _file(str(result.get("code") or _code(result)), f"{stem}.py", "text/x-python; charset=utf-8")
+            command = " ".join(str(result.get("command") or "This answer came without code.").split())
+            return _file(str(result.get("code") or f"# {command}\n"), f"{stem}.py", "text/x-python; charset=utf-8")
         if what == "answer":
             return _file(json.dumps(result, ensure_ascii=False, indent=1), f"{stem}.json", "application/json")
         if what not in ("table", "spreadsheet", "parquet", "pipeline"):
@@ -410,10 +411,6 @@ def _pipeline(result: dict[str, Any], features: list[str]) -> str:
     if "operating_point" in result or "methods" in result:
         raise InputError("Only a selection has a pipeline. Download the results or the code.")
     return Selection.from_json(json.dumps(result)).pipeline_json(features if features != result["features"] else None)
-
-
-def _code(result: dict[str, Any]) -> str:
-    return f"# {' '.join(str(result.get('command') or 'This answer came without code.').split())}\n"
 
 
 async def _body(request: Request) -> dict[str, Any]:
