@@ -107,7 +107,7 @@ def cut(text: object, length: int = 200) -> str:
     >>> cut("feature" * 10, 12)
     'featurefeat…'
     """
-    plain = HIDDEN.sub("\N{REPLACEMENT CHARACTER}", str(text)[: length + 1])
+    plain = re.sub(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]", "\N{REPLACEMENT CHARACTER}", str(text)[: length + 1])
     return plain if len(plain) <= length else plain[: length - 1] + "…"
 
 

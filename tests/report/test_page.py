@@ -1,7 +1,8 @@
 import pytest
 
 from fewer.plots._style import new_figure
-from fewer.report._page import as_svg, cut, write_page
+from fewer.report._page import as_svg, write_page
+from fewer.text import cut
 
 
 def test_what_fits_stays_and_the_rest_is_cut():

@@ -8,10 +8,10 @@ from markupsafe import escape
 from sklearn.datasets import load_wine
 
 import fewer
-from fewer.plots._sizes import short
 from fewer.report import selection_report
 from fewer.report._selection import _predictions, _redundancy_picture
 from fewer.run.selection import Selection
+from fewer.text import cut
 from making import make_problem
 from pages import EVIL, HEBREW, LONG, Tags, run
 
@@ -49,7 +49,7 @@ def test_the_curve_and_the_redundancy_are_shown_where_the_selection_has_them():
     page = selection_report(replace(selection, sizes=sizes, redundancy=redundancy), trace)
     assert "highest 0.81 with 3" in page
     assert "with 95&nbsp;% band. The search&#39;s own score." in page
-    assert f"Highest: {escape(short(EVIL))} and c (0.90)" in page
+    assert f"Highest: {escape(cut(EVIL, 28))} and c (0.90)" in page
     alone = replace(selection, redundancy={"names": ["a"], "values": [[1]]})
     assert "Correlation between" not in selection_report(alone, trace)
 

@@ -1,6 +1,7 @@
 """What people wrote, on a page."""
 
-from fewer.report._page import cut, judge_as_text
+from fewer.report._page import judge_as_text
+from fewer.text import cut
 
 
 def test_what_people_wrote_is_cut_and_cleaned():
