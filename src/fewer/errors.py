@@ -129,13 +129,15 @@ def quietly(category: type[Warning] = Warning) -> Iterator[None]:
 
 
 @contextmanager
-def telling(what: str) -> Iterator[None]:
+def telling(what: str, *about: object) -> Iterator[None]:
     """Turn the error of somebody's estimator, selector or score into one that says whose it is.
 
     Parameters
     ----------
     what : str
-        What is done, such as "Scoring by f1".
+        What is done, such as "Scoring by f1"; with `about`, a format for it.
+    *about
+        Put into `what` where something fails, and only then: an estimator takes long to write down.
 
     Yields
     ------
@@ -158,7 +160,8 @@ def telling(what: str) -> Iterator[None]:
         raise
     except (ValueError, TypeError, ArithmeticError, AttributeError, IndexError) as error:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-        raise InputError(f"{what} failed: {reason}") from error
+        told = " ".join(what.format(*about).split()) if about else what
+        raise InputError(f"{told} failed: {reason}") from error
 
 
 @contextmanager

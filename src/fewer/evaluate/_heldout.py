@@ -324,7 +324,7 @@ def measure_fold(shared: HeldOutTask, number: int, resources: Resources) -> Reco
             f"A selection gave a mask of shape {choice.mask.shape}, but there are {problem.n_features} features."
         )
     judge = choice.judge or shared.judge
-    with telling(f"Judging by {' '.join(repr(judge).split())} after {train.n_samples} rows"):
+    with telling("Judging by {!r} after {} rows", judge, train.n_samples):
         if choice.judge_rows is not None and train.n_samples > choice.judge_rows:
             train = train.take(stratified_sample(train, choice.judge_rows, rng))
         scorer = choice.scorer or cast(PredictiveScorer, judge.bind(train, rng, resources))
