@@ -8,7 +8,8 @@ from pathlib import Path
 from numba import njit
 
 import fewer.kernels
-from fewer.kernels.compiling import Inner, inner
+import fewer.logs
+from fewer.kernels.compiling import FIRST_USE, Inner, inner
 
 SOURCE = Path(fewer.__file__).parent
 KERNELS = [f"fewer.kernels.{module.name}" for module in pkgutil.iter_modules(fewer.kernels.__path__)]
@@ -106,3 +107,17 @@ def test_a_record_may_be_renamed_although_compiled_code_knows_it(tmp_path):
         (tmp_path / "run.py").write_text("import kernel")
         found = subprocess.run([sys.executable, "run.py"], cwd=tmp_path, capture_output=True, text=True)
         assert found.stdout == "3.0\n", found.stderr
+
+
+def test_a_first_use_is_announced_once_to_those_who_watch(monkeypatch, capsys):
+    def shifted(x):
+        return x + 1
+
+    monkeypatch.setattr(fewer.logs, "is_watched", lambda: True)
+    monkeypatch.setattr(FIRST_USE, "told", False)
+    assert njit(shifted)(1) == 2  # somebody else's
+    assert not capsys.readouterr().err
+    shifted.__module__ = "fewer.kernels.made"
+    compiled = njit(shifted)
+    assert (compiled(1), compiled(1.0)) == (2, 2.0)  # two compilations
+    assert capsys.readouterr().err.count("first use") == 1

@@ -6,12 +6,14 @@ function, which needs no entry for Python.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
 from numba import njit
 from numba.core.caching import IndexDataCacheFile
+from numba.core.event import Listener, register
 from numba.core.registry import CPUDispatcher
 
 # No entry for C, which nobody uses, and no check of divisors: both take time to compile.
@@ -75,3 +77,25 @@ def forget_what_cannot_be_read() -> None:
             return {}
 
     IndexDataCacheFile._load_index = load_what_can_be_read
+
+
+class FirstUse(Listener):
+    """Says once that kernels are being compiled, where somebody waits in a terminal or a notebook."""
+
+    told = False
+
+    def on_start(self, event: Any) -> None:
+        """Print a line before the first kernel of ours that no cache has."""
+        from fewer.logs import is_watched  # not needed by kernels
+
+        if not self.told and event.data["dispatcher"].py_func.__module__.startswith("fewer.") and is_watched():
+            self.told = True
+            clear = "\r\x1b[K" if sys.stderr.isatty() else ""
+            print(f"{clear}fewer: first use, compiling; later runs start faster", file=sys.stderr, flush=True)
+
+    def on_end(self, event: Any) -> None:
+        """Say nothing."""
+
+
+FIRST_USE = FirstUse()
+register("numba:compile", FIRST_USE)
