@@ -282,9 +282,10 @@ def verdict(train: Problem, test: Problem) -> dict:
 
     plan = planned(train)
     plan.selector.set_params(standins=False, n_jobs=1)
-    running = _Running(plan, train, Followers(), None, with_evidence=False, budget=plan.budget, began=time.monotonic())
-    selection = running.go()
-    outcome, answer = selection.outcome, running.answer
+    running = _Running(plan, train, Followers(), None, with_evidence=False, budget=None)
+    answer = running.search()
+    selection = running.finish(answer, running.measure(answer))
+    outcome = selection.outcome
     scores = []
     for judge, mask in ((answer.judge, answer.support), (answer.judge_all, np.ones(train.n_features, dtype=bool))):
         outputs = judge.bind(train, np.random.default_rng(0), Resources()).predict(mask, test.X)
