@@ -14,6 +14,7 @@ from fewer.control import Prefilter
 from fewer.criteria import KNN, CrossValidated, LeastSquares, NaiveBayes
 from fewer.errors import InputError
 from fewer.io import SparseProblem, to_problem
+from fewer.io.sparse import surely_varies
 from fewer.problem import Problem
 from fewer.rankers import CMIM, DISR, JMI, MRMR, Chi2, Fisher, FTest, InformationGain
 from fewer.search import Forward
@@ -171,3 +172,10 @@ def test_cells_that_are_stored_twice_are_added_up():
     ranked = [FTest().rank(p, rng, Resources()).scores for p in (like, SparseProblem.of(like, twice))]
     np.testing.assert_allclose(ranked[1], ranked[0], rtol=1e-9)
     assert twice.nnz == 720  # the user's own table stays as it is
+
+
+def test_a_column_that_is_stored_in_many_rows_may_vary_in_the_last():
+    stored = np.ones((1300, 1))
+    assert not surely_varies(sparse.csr_array(stored))
+    stored[1250] = 0.0
+    assert surely_varies(sparse.csr_array(stored))

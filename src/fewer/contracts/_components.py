@@ -132,7 +132,7 @@ class Component(BaseEstimator, ABC):
             "groups": problem.groups is not None,
             "time": problem.time is not None,
             "missing": "missing" not in self.takes and problem.has_missing,
-            "nominal": "nominal" in problem.kinds,
+            "nominal": problem.nominal.any(),
         }
         for what in sorted(ROWS - self.takes):
             if comes_with[what]:
@@ -524,17 +524,15 @@ class Ranking:
 def _downwards(scores: FloatArray) -> IntArray:
     """Return the places of scores, none NaN, from high to low, those of equal ones as they come.
 
-    Of many, the bits are sorted by 16 at a time, which are whole numbers in the order of the floats once those of
-    negative floats are turned: half the time of comparisons.
+    Of many, equal ones are put in order afterwards, as whole numbers: half the time of a sort that keeps their order.
     """
     if len(scores) < MANY_SCORES:
         return np.argsort(-scores, kind="stable").astype(np.int64)
-    bits = (0.0 - scores).view(np.int64)
-    bits = bits ^ np.where(bits < 0, -1, np.int64(-(2**63)))
-    order = np.argsort(bits.astype(np.uint16), kind="stable")
-    for shift in (16, 32, 48):
-        order = order[np.argsort((bits[order] >> shift).astype(np.uint16), kind="stable")]
-    return order.astype(np.int64)
+    values = 0.0 - scores
+    order = np.argsort(values).astype(np.int64)
+    values = values[order]
+    higher = np.concatenate([[0], np.cumsum(values[1:] != values[:-1])]) * len(scores)
+    return np.asarray(np.sort(order + higher) - higher)
 
 
 class Ranker(Component):

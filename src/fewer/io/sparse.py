@@ -185,7 +185,9 @@ def surely_varies(table: Any) -> bool:
     if not len(places):
         return False
     if table.format == "csr":
-        return bool(np.count_nonzero(table.indices == table.indices[places[0]]) < table.shape[0])
+        column, n = table.indices[places[0]], table.shape[0]
+        first = (min(n, 1000), n)
+        return any(np.count_nonzero(table.indices[: table.indptr[rows]] == column) < rows for rows in first)
     column = np.searchsorted(table.indptr, places[0], side="right") - 1
     return bool(table.indptr[column + 1] - table.indptr[column] < table.shape[0])
 

@@ -219,10 +219,11 @@ class ClassMoments(Statistics):
         between, within : arrays of shape (n_columns,)
             Weighted sums of squares.
         """
-        mean, total = self.mean, across(self.mass)
+        ahead, total = _ratio(self._first, self.mass), across(self.mass)
+        mean = self.shift + ahead
         middle = _ratio(across(self.mass * mean), total)
         between = across(self.mass * (mean - middle[:, None]) ** 2)
-        return between, across(self.deviation)
+        return between, across(np.maximum(self._second - self._first * ahead, 0.0))
 
 
 class TargetMoments(Statistics):
