@@ -93,9 +93,10 @@ class TableEstimator(BaseEstimator):
         if issparse(X) and not sparse:
             raise InputError("X is a sparse matrix, which would become dense here anyway; give X.toarray().")
         with one_line():
+            framed = is_frame(named := sklearn_table(X))
             if not several and (np.ma.is_masked(y) or np.asarray(y).dtype.kind == "O"):  # the reader names odd cells
                 y = target_values(y, row_number)
-            if is_frame(named := sklearn_table(X)):
+            if framed:
                 _check_feature_names(self, named, reset=True)
                 _check_n_features(self, named, reset=True)
                 y = y if several else column_or_1d(y, warn=True)

@@ -1,6 +1,8 @@
 """Tables larger than memory: seen in one pass, and written with some columns."""
 
 import json
+import re
+from datetime import datetime
 
 import numpy as np
 import polars as pl
@@ -73,11 +75,10 @@ def test_columns_are_written_as_they_stand_and_checked(folder, tmp_path):
 def test_the_commands_end_on_a_folder_that_memory_does_not_hold(folder, tmp_path, monkeypatch, capsys):
     path, frame = folder
     monkeypatch.setattr("fewer.io._source.available_memory", lambda: 0)
-    ending = "parquet" if (path / "0.parquet").exists() else "csv"
     select = ["select", str(path), "-t", "y", "-m", "fisher", "--exclude", "name", "--features", "2", "--folds", "2"]
     for command in (
         ["inspect", str(path), "-t", "y", "--json"],
-        [*select, "--out", str(tmp_path / "run"), "--save", str(tmp_path / f"chosen.{ending}"), "--json"],
+        [*select, "--out", str(tmp_path / "run"), "--save", str(tmp_path / "chosen.parquet"), "--json"],
         ["transform", str(tmp_path / "run"), str(path), "--keep", "y", "--save", str(tmp_path / "again.csv")],
     ):
         with pytest.raises(SystemExit) as done:
@@ -89,6 +90,57 @@ def test_the_commands_end_on_a_folder_that_memory_does_not_hold(folder, tmp_path
         elif command[0] == "select":
             assert "parts is read in chunks: as a whole it needs about" in shown.err
             features = json.loads(shown.out)["features"]
-    read = pl.read_parquet if ending == "parquet" else pl.read_csv
-    assert read(tmp_path / f"chosen.{ending}").equals(frame.select(*features, "y"))
+    chosen, expected = pl.read_parquet(tmp_path / "chosen.parquet"), frame.select(*features, "y")
+    assert chosen.cast(dict(expected.schema)).equals(expected)
     assert pl.read_csv(tmp_path / "again.csv").columns == ["y", *features]
+
+
+def test_text_is_written_to_parquet_as_what_it_means(tmp_path):
+    table = pl.DataFrame(
+        {"n": ["1", "NA", "2.5"], "t": ["true", "False", ""], "d": ["2024-01-31", "2024-02-01T12:00:00", None],
+         "w": ["1", "b", None], "y": ["0", "1", "1.0"]}
+    )  # fmt: skip
+    table.write_csv(tmp_path / "t.csv")
+    meanings = {"n": "number", "t": "truth", "d": "date", "w": "level", "y": "class number"}
+    write_columns(tmp_path / "t.csv", table.columns, tmp_path / "t.parquet", meanings=meanings)
+    assert pl.read_parquet(tmp_path / "t.parquet").rows() == [
+        (1.0, True, datetime(2024, 1, 31), "1", 0.0),
+        (None, False, datetime(2024, 2, 1, 12), "b", 1.0),
+        (2.5, None, None, None, 1.0),
+    ]
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv"])
+def test_a_date_and_a_flag_that_were_chosen_in_chunks_fit_the_same_table_again(ending, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("fewer.io._source.available_memory", lambda: 0)
+    rng = np.random.default_rng(0)
+    days, flag = rng.integers(0, 300, 200), rng.random(200) < 0.5
+    when = pl.Series(np.datetime64("2024-01-01") + days).cast(pl.Date)
+    table = pl.DataFrame({"when": when, "flag": flag, "x": rng.normal(size=200), "y": days + 90 * flag})
+    path, run, out = tmp_path / f"t.{ending}", tmp_path / "run", tmp_path / "out.parquet"
+    table.write_csv(path) if ending == "csv" else table.write_parquet(path)
+    words = ["select", str(path), "-t", "y", "-m", "f-test", "-f", "2", "--folds", "0", "--stream", "--out", str(run)]
+    for command in (words, ["transform", str(run), str(path), "--save", str(out)]):
+        with pytest.raises(SystemExit) as done:
+            main(command)
+        assert not done.value.code, capsys.readouterr().err
+    assert pl.read_parquet(out).select(pl.col("when").cast(pl.Date), "flag").equals(table.select("when", "flag"))
+
+
+def test_every_lazy_table_can_be_inspected(folder):
+    _, frame = folder
+    found = inspect_chunks(frame.lazy(), "y")
+    assert (found.source, found.n_rows) == ("The lazy frame", 3000)
+    assert [column.name for column in found.columns] == frame.columns
+
+
+@pytest.mark.parametrize("option", [["--header", "2"], ["--sheet", "2"], ["--missing", "x"], ["-m", "parcel"]])
+def test_what_chunks_cannot_do_points_to_a_way_that_works(option, folder, monkeypatch, capsys):
+    words = ["select", str(folder[0]), "-t", "y", *option]
+    for free, way in ((1 << 40, "use --no-stream"), (0, "fewer select --save small.parquet")):
+        monkeypatch.setattr("fewer.io._source.available_memory", lambda free=free: free)
+        with pytest.raises(SystemExit) as done:
+            main(words)
+        assert done.value.code == 2
+        name = "parcel" if option[0] == "-m" else option[0]
+        assert re.search(rf"{name} needs the table in memory: .*{way}", capsys.readouterr().err)

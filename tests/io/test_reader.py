@@ -392,6 +392,9 @@ def test_frames_that_are_not_there_yet_are_refused_with_the_cure():
     }.items():
         with pytest.raises(InputError, match=re.escape(cure)):
             fewer.SubsetSelector().fit(lazy, [0, 1, 0, 1])
+    frame = dd.from_pandas(table.assign(y=[0, 1, 0, 1]), npartitions=2)
+    with pytest.raises(InputError, match=r"a Dask frame, not loaded yet; pass X.compute\(\)"):
+        fewer.SubsetSelector().fit(frame[["a"]], frame["y"])
 
 
 def test_numbers_as_text_are_read_when_named_as_numeric():

@@ -1,5 +1,7 @@
 """Tables in parts: whatever holds them, the same rows come out."""
 
+import gzip
+
 import duckdb
 import numpy as np
 import polars as pl
@@ -55,6 +57,20 @@ def test_a_dask_dataframe_is_read_partition_by_partition(frame):
     assert read(source)["a"].to_list() == frame["a"].to_list()
 
 
+@pytest.mark.filterwarnings("ignore:The inplace keyword")  # in Dask itself
+def test_a_dask_dataframe_of_files_keeps_its_partitions_when_few_columns_are_read(tmp_path):
+    dd = pytest.importorskip("dask.dataframe")
+    table = pl.DataFrame({f"x{i}": np.arange(12) for i in range(12)})
+    for number in range(6):
+        table[2 * number : 2 * number + 2].write_parquet(tmp_path / f"{number}.parquet")
+    frame = dd.read_parquet(str(tmp_path))
+    source = open_source(frame)
+    assert len(frame[["x1", "x0"]].to_delayed()) < source.n_parts == 6  # Dask reads several files as one
+    assert [batch["x1"].to_list() for part in range(6) for batch in source.batches(part, ["x1", "x0"], 9)] == [
+        [2 * part, 2 * part + 1] for part in range(6)
+    ]
+
+
 def test_a_dask_dataframe_that_a_cluster_keeps_answers_like_a_lazy_one_and_a_frame(frame, monkeypatch):
     dd, distributed = pytest.importorskip("dask.dataframe"), pytest.importorskip("distributed")
     y = np.where(frame["a"] > frame["a"].median(), "u", "v")
@@ -82,6 +98,15 @@ def test_a_dask_dataframe_that_a_cluster_keeps_answers_like_a_lazy_one_and_a_fra
         # a task of the cluster, which has one thread, does not wait for itself
         task = client.submit(lambda source: next(source.batches(2, ["n"], 99))["n"].to_list(), open_source(kept))
         assert task.result(timeout=30) == frame["n"].to_list()[-len(task.result()) :]
+
+
+def test_packed_text_is_read_in_parts(frame, tmp_path):
+    for number in range(2):
+        packed = gzip.compress(frame[50 * number : 50 * number + 50].write_csv(separator=";").encode())
+        (tmp_path / f"{number}.csv.gz").write_bytes(packed)
+    source = open_source(tmp_path)
+    assert source.n_parts == 2
+    assert read(source)["n"].to_list() == [str(i) for i in range(100)]
 
 
 def test_text_files_of_one_header_are_one_table(frame, tmp_path):
@@ -128,8 +153,10 @@ def test_what_is_no_source_is_refused(frame, tmp_path):
         open_source(frame)
     frame.write_parquet(tmp_path / "a.parquet")
     frame.drop("n").write_parquet(tmp_path / "b.parquet")
-    with pytest.raises(InputError, match=r"b.parquet lacks the column 'n'"):
-        open_source(tmp_path)
+    source = open_source(tmp_path)
+    with pytest.raises(InputError, match=r"b.parquet lacks the column 'n' that a.parquet has; drop it"):
+        read(source)
+    assert read(source, ["a"]).height == 200  # nobody asks for the column that it lacks
     frame.write_csv(tmp_path / "c.csv")
     with pytest.raises(InputError, match="mixes Parquet and other files"):
         open_source(tmp_path)

@@ -249,7 +249,7 @@ def test_a_column_that_names_rows_is_left_out_as_in_memory(tmp_path, kind, monke
     names.write_csv(path) if kind == "csv" else names.write_parquet(path, row_group_size=4_000)
     stream = open_stream(path, "y")
     assert stream.like.names == read_table(path, "y").names == ("x",)
-    assert stream.like.notes == ("Not used as features: 'id' (more than 10,000 different texts).",)
+    assert stream.like.notes[0] == "Not used as features: 'id' (more than 10,000 different texts)."
     assert sum(chunk.n_samples for part in range(stream.n_parts) for chunk in stream.chunks(part)) == 12_000
 
 
@@ -277,3 +277,18 @@ def test_few_names_of_rows_and_sentences_are_left_out_as_in_memory(tmp_path, kin
     assert "id" in open_stream(path, "y", nominal=["id"]).like.names
     with pytest.raises(InputError, match="no column left .*nearly all values unique.*Use --nominal to keep one"):
         open_stream(table.select("id", "y").lazy(), "y")
+
+
+def test_columns_too_good_to_be_true_are_named_as_in_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr("fewer.io._source.PART_ROWS", 100)
+    rng = np.random.default_rng(0)
+    y = rng.choice(["a", "b"], 300)
+    table = pl.DataFrame({"x": rng.normal(size=300), "leak": np.where(y == "a", 3, 5), "row": np.arange(300), "y": y})
+    table.write_parquet(tmp_path / "t.parquet", row_group_size=100)
+    found, whole = open_stream(tmp_path / "t.parquet", "y").like, read_table(tmp_path / "t.parquet", "y")
+    assert [(own.kind, own.column) for own in found.suspicions] == [(own.kind, own.column) for own in whole.suspicions]
+    assert {own.column for own in found.suspicions} == {"leak", "row"}
+    assert found.suspicions[0].evidence in found.notes
+    assert "(Seen in the first 100 rows.)" in found.suspicions[0].evidence
+    table.sort("y").write_parquet(tmp_path / "t.parquet", row_group_size=100)
+    assert open_stream(tmp_path / "t.parquet", "y").like.suspicions == ()  # the first rows have one class

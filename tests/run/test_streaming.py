@@ -218,6 +218,25 @@ def test_one_file_that_memory_holds_is_read_as_a_whole(path):
     assert not any("sample" in note for note in found.warnings)
 
 
+@pytest.mark.parametrize("many", [False, True])
+def test_columns_that_are_excluded_by_name_are_not_read(many, path):
+    pl.read_parquet(path).with_columns(id=pl.lit(["a"])).write_parquet(path)  # a list, which nobody reads
+    table = path.parent if many else path
+    words = {"criterion": "least-squares:cv=3", "n_features_to_select": 1, "cv": 0, "random_state": 0}
+    found = fewer.select(table, "label", exclude=["id", "amount"], **words)
+    assert (found.features, found.n_features) == (["x0"], 9)
+
+
+def test_a_streamed_selection_says_what_knowing_nothing_reaches(path):
+    words = {"criterion": "least-squares:cv=3", "n_features_to_select": 1, "cv": 2, "random_state": 0}
+    found = fewer.select(path.parent, "label", **words)
+    share = pl.read_parquet(path)["label"].value_counts()["count"].max() / 2000
+    assert found.baseline == share
+    assert "knowing nothing" in str(found)
+    assert fewer.select(path.parent, "amount", **words).baseline == 0.0
+    assert fewer.select(path.parent, "label", exclude=["gap"], sample_weight="fixed", **words).baseline == share
+
+
 def test_a_table_that_is_not_in_memory_needs_the_names_of_its_columns(path):
     table = pl.scan_parquet(path)
     with pytest.raises(InputError, match="LazyFrame that includes the target: name its column"):
@@ -256,7 +275,7 @@ def test_a_run_on_a_sample_goes_on_where_it_was_stopped(path, tmp_path, capsys):
     with pytest.raises(SystemExit) as done:
         main([*words, "--calendar"])
     assert done.value.code == 2
-    assert "--calendar need it in memory (--no-stream)" in capsys.readouterr().err
+    assert "--calendar needs the table in memory: use --no-stream." in capsys.readouterr().err
 
 
 def test_rare_classes_keep_rows_in_a_sample(tmp_path, monkeypatch):

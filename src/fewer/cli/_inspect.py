@@ -57,12 +57,8 @@ def inspect(
         check_page(write_schema, file, "--write-schema", b'"fewer_schema"')
     options = table_options(columns)
     if beyond_memory(file):
-        given = [
-            name
-            for name, value in options.items()
-            if name not in ("task", "exclude") and value != table_options()[name]
-        ]
-        if given or write_schema is not None or overfitting or noise:
+        usual = table_options() | {name: options[name] for name in ("task", "exclude")}
+        if options != usual or write_schema is not None or overfitting or noise:
             raise InputError(f"{file} is larger than memory: it is read in chunks, with --target and --exclude only.")
         found = inspect_chunks(file, target, tuple(map(str, options["exclude"])))
     else:

@@ -124,16 +124,22 @@ def resources_of(jobs: int | None, memory: str | int, device: str = "cpu") -> Re
     return Resources(effective_n_jobs(jobs), parse_memory(memory), device)
 
 
+def for_memory(file: Path, what: str) -> InputError:
+    """Refuse what a table in chunks cannot be asked for, with a way that works."""
+    from fewer.io import beyond_memory
+
+    way = "it is larger, so keep few of its columns first, as fewer select --save small.parquet does"
+    return InputError(f"{what} needs the table in memory: {way if beyond_memory(file) else 'use --no-stream'}.")
+
+
 def open_chunks(file: Path, target: str, options: Mapping[str, Any]) -> Stream:
     """Open a table to be read in chunks; refuse what only a whole table is read with."""
     from fewer.io import open_stream
 
-    plain = (options["encoding"] or "utf-8").lower() in ("utf-8", "utf8") and options["decimal"] in (None, ".")
-    if not plain or options["missing"] is not None or options["schema"] is not None or options["calendar"]:
-        raise InputError(
-            "A table read in chunks is Parquet, or UTF-8 text with decimal points; --encoding, --decimal, --missing, "
-            "--schema and --calendar need it in memory (--no-stream)."
-        )
+    plain = {"encoding": ("utf-8", "utf8"), "decimal": (".",), "header": ("1",)}
+    asked = {name: options[name] for name in ("missing", "schema", "calendar", "sheet", *plain)}
+    if others := [name for name, own in asked.items() if own and str(own).lower() not in plain.get(name, ())]:
+        raise for_memory(file, f"--{others[0]}")
     names = ("task", "nominal", "numeric", "exclude", "groups", "time", "skip_rows_without_target")
     return open_stream(str(file), target, weights=options["sample_weight"], **{name: options[name] for name in names})
 

@@ -15,16 +15,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import typer
 
 from fewer.errors import InputError
 from fewer.files import refuse_unwritable, write_atomically
 from fewer.text import printable, printable_json
-
-if TYPE_CHECKING:
-    from fewer.io import Contract
 
 LEAST_MEMORY = 1024 << 20
 """Addresses, not pages: threads and compilers reserve far more than they use."""
@@ -324,11 +321,11 @@ def saver(save: Path, file: Path, target: str, options: dict[str, Any]) -> Calla
     return write
 
 
-def write_in_chunks(save: Path | None, file: Path, columns: list[str], contract: Contract | None = None) -> str:
-    """Write columns of a table in chunks; return what to say of it."""
+def write_in_chunks(save: Path | None, file: Path, columns: list[str], **known: Any) -> str:
+    """Write columns of a table in chunks, with what is known of them; return what to say of it."""
     from fewer.io import write_columns
 
-    n_rows, notes = write_columns(file, columns, save, contract)
+    n_rows, notes = write_columns(file, columns, save, **known)
     for note in notes:
         say(f"Note: {note}")
     return f"{n_rows:,} rows, {len(columns)} columns in {save}"

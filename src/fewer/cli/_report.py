@@ -68,7 +68,7 @@ def transform(
     if beyond_memory(file):
         if encoding or sheet or header:
             raise InputError(f"{file} is larger than memory; --encoding, --sheet and --header need it in memory.")
-        written = write_in_chunks(save, file, columns, contract)
+        written = write_in_chunks(save, file, columns, contract=contract)
         if save is not None:
             Printout().show(written)
         return

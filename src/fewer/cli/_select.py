@@ -98,7 +98,7 @@ def select(
 
     if in_chunks:
         if parcel:
-            raise InputError("parcel needs the table in memory (--no-stream).")
+            raise given.for_memory(file, "parcel")
         with on_cluster(where.cluster):
             _run_chunks(file, given.open_chunks(file, target, options), request, outputs)
         return
@@ -153,8 +153,9 @@ def _run_chunks(file: Path, chunks: Stream, request: Request, outputs: Outputs) 
             how = "use --out to resume a run" if outputs.out is None else f"saved in {outputs.out}; go on with --resume"
             say(f"fewer: stopped; {how}.")
             raise typer.Exit(exit_code()) from None
-        save, columns = outputs.save, [*selection.names, chunks.target]
-        _give(selection, outputs, None if save is None else lambda _: write_in_chunks(save, file, columns))
+        save, kept = outputs.save, [*selection.names, chunks.target]
+        read = {reader.name: reader.meaning for reader in (*chunks.readers, chunks.target_reader)}
+        _give(selection, outputs, None if save is None else lambda _: write_in_chunks(save, file, kept, meanings=read))
 
 
 def _show_stopped(selection: Selection | None, as_json: bool) -> tuple[Printout, Selection]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from fewer.contracts import Resources
 from fewer.io._files import TableOptions, UnderstoodTable, display_name, find_target, understand_table
 from fewer.io._kinds import MOSTLY_MISSING, ParseProblem, Reading, Schema, short
-from fewer.io._source import PartWork, Source, open_source
+from fewer.io._source import PartWork, Source, is_path, open_source
 from fewer.io._stream import CHUNK_BYTES, blanked, fits_of
 from fewer.io.frames import pl
 from fewer.problem import Problem, Task
@@ -190,11 +190,7 @@ class Inspection:
 
 
 def inspect_table(
-    path: Path | str,
-    target: str | int | None = None,
-    *,
-    task: Task | None = None,
-    **options: Unpack[TableOptions],
+    path: Path | str, target: str | int | None = None, *, task: Task | None = None, **options: Unpack[TableOptions]
 ) -> Inspection:
     r"""Say what is understood of a file, column by column, before any selection.
 
@@ -337,13 +333,13 @@ def _table(columns: Sequence[ColumnSummary], width: int) -> list[str]:
     ]
 
 
-def inspect_chunks(path: Path | str, target: str | int | None = None, exclude: Sequence[str] = ()) -> Inspection:
+def inspect_chunks(path: Any, target: str | int | None = None, exclude: Sequence[str] = ()) -> Inspection:
     """Say what one pass over a table in chunks shows of each column, in little memory.
 
     Parameters
     ----------
-    path : path
-        A file, a folder or a glob of Parquet or text files.
+    path : path, polars LazyFrame, pyarrow dataset, DuckDB relation, Dask dataframe or Spark DataFrame
+        A path is that of a file, a folder or a glob of Parquet or text files.
     target : str or int, optional
         The column to predict.
     exclude : sequence of str
@@ -380,7 +376,7 @@ def inspect_chunks(path: Path | str, target: str | int | None = None, exclude: S
     n_rows = next(iter(seen.values())).n_rows
     parts = counted(source.n_parts, "part")
     note = f"Read in chunks: all rows, {parts}. From 1,024 on, counts of different values are estimates."
-    return Inspection(display_name(path), n_rows, columns, [note], [], Schema())
+    return Inspection(display_name(path) if is_path(path) else source.name, n_rows, columns, [note], [], Schema())
 
 
 K = 1024

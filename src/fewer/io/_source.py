@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import glob
 import sys
+import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from operator import getitem
 from pathlib import Path
 from typing import Any
 
@@ -385,7 +387,7 @@ def _open_files(path: str) -> Source:
         import pyarrow.dataset
 
         try:
-            return DatasetSource(pa.dataset.dataset(address, format="parquet"))
+            return DatasetSource(pa.dataset.dataset(address, format="parquet", partitioning="hive"))
         except (pa.ArrowException, OSError) as error:
             raise InputError(f"{address} cannot be read ({str(error).splitlines()[0]}).") from None
     files = files_of(path)
@@ -443,7 +445,6 @@ class ParquetSource(Source):
         refuse_repeated_names(list(self.columns), f"{self.name}: ")
         self._mixed: dict[str, str] = {}
         self._parts: list[_Groups] = []
-        self.part_rows: list[int] = []
         for file in self.files:
             self._lay_out(file)
         self.n_parts = len(self._parts)
@@ -463,15 +464,14 @@ class ParquetSource(Source):
             rows += size
             if rows >= PART_ROWS or group == len(sizes) - 1:
                 self._parts.append(_Groups(file, low, group + 1))
-                self.part_rows.append(rows)
                 low, rows = group + 1, 0
 
     def _meet(self, file: Path, types: dict[str, pl.DataType]) -> None:
-        """Refuse a file that lacks a column; note one with other cells in it. Without any cell it takes any type."""
+        """Note a column that a file lacks, or has other cells in. Without any cell it takes any type."""
         for name, known in self.columns.items():
             if name not in types:
-                raise InputError(f"{file.name} lacks the column {name!r} that {self.files[0].name} has.")
-            if known == pl.Null:
+                self._mixed[name] = f"{file.name} lacks the column {name!r} that {self.files[0].name} has; drop it."
+            elif known == pl.Null:
                 self.columns[name] = types[name]
             elif types[name] != pl.Null and _family(types[name]) != _family(known):
                 self._mixed[name] = (
@@ -492,7 +492,8 @@ class ParquetSource(Source):
             for number, group in enumerate(groups[own.low :], own.low):
                 # Polars decodes in half the time, but a whole group at once; chunks are the same both ways.
                 if plain and group.total_byte_size <= min(GROUP_BYTES, available_memory() // 8):
-                    frames = self._decoded(own.file, columns, start, group.num_rows, n_rows)
+                    whole = pl.scan_parquet(own.file).select(columns).slice(start, group.num_rows).collect()
+                    frames = whole.iter_slices(n_rows)
                 else:  # threads of its own would only stand in the way of those that read other parts
                     way = {"row_groups": [number], "columns": list(columns), "use_threads": False}
                     frames = map(_frame, file.iter_batches(n_rows, **way))
@@ -501,11 +502,6 @@ class ParquetSource(Source):
                     empty = [series.name for series in frame if series.dtype == pl.Null]
                     frame = frame if frame.columns == list(columns) else frame.select(columns)
                     yield frame.cast({name: self.columns[name] for name in empty}) if empty else frame
-
-    def _decoded(self, file: Path, columns: Sequence[str], start: int, n: int, n_rows: int) -> Iterator[pl.DataFrame]:
-        """Decode some rows at once, and hand them out in chunks."""
-        whole = pl.scan_parquet(file).select(columns).slice(start, n).collect()
-        return (whole[low : low + n_rows] for low in range(0, n, n_rows))
 
 
 def _is_plain(kind: pl.DataType) -> bool:
@@ -542,8 +538,8 @@ class TextSource(Source):
         self.name = self.files[0].name if len(self.files) == 1 else f"{len(self.files)} text files"
         with self.files[0].open("rb") as opened:
             start = opened.read(65536)
-        if start[:2] == b"\x1f\x8b":
-            raise InputError(f"{self.files[0].name} is compressed; unpack it to read it in parts.")
+        if start.startswith(b"\x1f\x8b"):
+            start = zlib.decompressobj(31).decompress(start, 65536)
         self._separator = find_separator(start)
         self._names: list[str] = []
         for file in self.files:
@@ -561,21 +557,15 @@ class TextSource(Source):
     def batches(self, part: int, columns: Sequence[str], n_rows: int) -> Iterator[pl.DataFrame]:
         """Read some columns of a part in chunks of about `n_rows` rows, in order."""
         lazy = self._scan(self.files[part])
-        lazy = lazy.rename(dict(zip(lazy.collect_schema().names(), self._names, strict=True)))
-        try:
-            yield from lazy.select(columns).collect_batches(chunk_size=n_rows, maintain_order=True)
-        except pl.exceptions.PolarsError as error:
-            reason = str(error).splitlines()[0]
-            raise InputError(f"{self.files[part].name} cannot be read as a text table ({reason}).") from None
+        names = dict(zip(lazy.collect_schema().names(), self._names, strict=True))
+        return LazySource(lazy.rename(names), self.files[part].name).batches(0, columns, n_rows)
 
 
 class LazySource(Source):
     """A polars LazyFrame; every pass runs its query again."""
 
-    name = "The lazy frame"
-
-    def __init__(self, frame: pl.LazyFrame) -> None:
-        self._frame = frame
+    def __init__(self, frame: pl.LazyFrame, name: str = "The lazy frame") -> None:
+        self._frame, self.name = frame, name
         self.columns = dict(frame.collect_schema())
 
     def batches(self, part: int, columns: Sequence[str], n_rows: int) -> Iterator[pl.DataFrame]:
@@ -652,14 +642,24 @@ class PartitionSource(Source):
 
     def batches(self, part: int, columns: Sequence[str], n_rows: int) -> Iterator[pl.DataFrame]:
         """Compute some columns of a part and hand them out in chunks."""
-        yield from _slices(_computed(self._frame[list(columns)].to_delayed()[part]), n_rows)
+        yield from _slices(_computed(self._partitions(columns)[part]), n_rows)
+
+    def _partitions(self, columns: Sequence[str]) -> list[Any]:
+        """Return the partitions with some columns, as many as the frame has: Dask would read several as one."""
+        import dask
+
+        with dask.config.set({"optimization.tune.active": False}):
+            there = self._frame[list(columns)].to_delayed()
+        if len(there) < self.n_parts:  # an older Dask
+            there = [dask.delayed(getitem)(part, list(columns)) for part in self._frame.to_delayed()]
+        return list(there)
 
     def reduce(self, work: PartWork, resources: Resources, parts: Sequence[int] | None = None) -> Any:
         """Work on the workers of the frame's cluster, where its partitions are; without one, here."""
         client = self._client(resources)
         if client is None:
             return super().reduce(work, resources.alone(), parts)
-        there = self._frame[list(work.columns)].to_delayed()
+        there = self._partitions(work.columns)
         tasks = [(part, there[part]) for part in (range(self.n_parts) if parts is None else parts)]
         resources = replace(resources, executor=client)
         return reduce_tasks(_read_frame, _merge, tasks, resources, shared=(work, None), finish=_finish)
@@ -670,9 +670,8 @@ class PartitionSource(Source):
             return None
         from distributed import default_client, futures_of
 
-        if kept := futures_of(self._frame):
-            return kept[0].client
-        if (client := cluster_of(resources)) is not None:
+        kept = futures_of(self._frame)
+        if (client := kept[0].client if kept else cluster_of(resources)) is not None:
             return client
         try:
             return default_client()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,6 +20,7 @@ from fewer.io._files import find_target
 from fewer.io._kinds import MISSING, why_no_levels
 from fewer.io._reader import EPOCH, LARGEST, MAX_INTEGER_CLASSES, Contract, encode, refuse_absent
 from fewer.io._source import PartWork, Source, open_source
+from fewer.io._suspicions import suspicions
 from fewer.io.frames import label_of, missing_cells, pl, row_number
 from fewer.problem import LARGEST_WEIGHT, FloatArray, InputError, IntArray, Kind, Problem, Task, column_number
 from fewer.text import nearest
@@ -108,6 +109,12 @@ class Stream:
     def n_parts(self) -> int:
         """How many parts can be read apart from each other."""
         return self.source.n_parts
+
+    @property
+    def dated(self) -> set[str]:
+        """The columns of dates, which count as days."""
+        dates = {name for name, kind in self.source.columns.items() if kind in (pl.Date, pl.Datetime)}
+        return dates | {reader.name for reader in self.readers if reader.meaning == "date"}
 
     def sent(self) -> Stream:
         """Return the stream without its source, for whoever gets the frames of a part.
@@ -610,7 +617,11 @@ def _first_rows(stream: Stream) -> Problem:
     n_rows = int(np.clip(HEAD_CELLS // stream.like.n_features, 256, 20_000))
     first = (stream.source.reduce(_Head(stream.sent(), n_rows), Resources(), [part]) for part in range(stream.n_parts))
     kept = next(own for own in first if own is not None)  # the survey found rows
-    return replace(kept, sample_weight=None, groups=None, time=None)
+    seen = "" if kept.n_samples == stream.n_samples else f" (Seen in the first {kept.n_samples:,} rows.)"
+    # Rows of one class say nothing of the others.
+    found = [replace(own, evidence=f"{own.evidence}{seen}") for own in (suspicions(kept) if np.ptp(kept.y) else [])]
+    kept = replace(kept, sample_weight=None, groups=None, time=None)
+    return kept.told((*kept.notes, *(own.evidence for own in found)), suspicions=found)
 
 
 class _Head(PartWork):
@@ -909,8 +920,9 @@ def _meant(cells: pl.Series, meaning: str) -> pl.Series:
 
 
 def write_columns(
-    path: Path | str, columns: Sequence[str], save: Path | None, contract: Contract | None = None
-) -> tuple[int, list[str]]:
+    path: Path | str, columns: Sequence[str], save: Path | None, contract: Contract | None = None,
+    meanings: Mapping[str, str] | None = None,
+) -> tuple[int, list[str]]:  # fmt: skip
     """Write some columns of a table in chunks to a file, as they stand; without one, to standard output as CSV.
 
     Parameters
@@ -923,6 +935,8 @@ def write_columns(
         Its ending says the kind; nothing is left there if it fails.
     contract : Contract, optional
         What the columns held when they were chosen.
+    meanings : mapping of str to str, optional
+        The `ColumnReader.meaning` of cells of text, for a Parquet file; by default as the contract says.
 
     Returns
     -------
@@ -942,8 +956,9 @@ def write_columns(
     source = open_source(path)
     refuse_absent(columns, list(source.columns), source.name)
     kind = "csv" if save is None else save.suffix.lower().removeprefix(".")
-    if kind == "parquet" and source.is_text:
-        raise InputError("Text in chunks is written as text; use --save with .csv or .tsv.")
+    if meanings is None and contract is not None:
+        known = {"numeric": "number", "boolean": "truth"}
+        meanings = {own["name"]: "date" if own.get("date") else known.get(own["kind"], "") for own in contract.columns}
     others = [name for name in source.columns if name not in columns]
     checked = [] if contract is None else [name for name in columns if name in contract.features]
     place = None if save is None else save.with_name(f".{save.name}.part")
@@ -953,11 +968,10 @@ def write_columns(
             write = _Writer(file, kind)
             for part in range(source.n_parts):
                 for frame in source.batches(part, columns, 1 << 17):
+                    read = _typed(frame, meanings or {})
                     if contract is not None:
-                        notes |= dict.fromkeys(
-                            contract.check(_numbers_of(frame.select(checked), contract), others=others)
-                        )
-                    write.add(frame)
+                        notes |= dict.fromkeys(contract.check(read.select(checked), others=others))
+                    write.add(read if kind == "parquet" and source.is_text else frame)
                     n_rows += frame.height
             write.close()
         if place is not None and save is not None:
@@ -968,14 +982,16 @@ def write_columns(
     return n_rows, list(notes)
 
 
-def _numbers_of(frame: pl.DataFrame, contract: Contract) -> pl.DataFrame:
-    """Read columns of text that held numbers as numbers, where all their cells are."""
-    kinds = {column["name"]: column["kind"] for column in contract.columns if not column.get("date")}
-    named = [name for name in frame.columns if frame.schema[name] == pl.String and kinds.get(name) == "numeric"]
-    read = {name: _meant(frame[name], "number") for name in named}
-    return frame.with_columns(
-        own.alias(name) for name, own in read.items() if own.null_count() == blanked(frame[name]).null_count()
-    )
+def _typed(frame: pl.DataFrame, meanings: Mapping[str, str]) -> pl.DataFrame:
+    """Read columns of text as the numbers, truth values or dates that they mean, where all their cells are."""
+    places = {"number": 1, "class number": 1, "truth": 2, "date": 3}
+    for name in [own for own, kind in frame.schema.items() if kind == pl.String and meanings.get(own) in places]:
+        texts, meaning = blanked(frame[name]), meanings[name]
+        if (fits := fits_of(texts))[places[meaning]] == fits[0]:
+            days = _meant(texts, meaning)
+            moments = (days * 86_400e6).round().cast(pl.Datetime("us")) if meaning == "date" else days
+            frame = frame.with_columns(moments.alias(name))
+    return frame
 
 
 class _Writer:

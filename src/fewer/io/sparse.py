@@ -106,9 +106,7 @@ class SparseProblem(Problem):
         """
         whole = self._plain(np.asarray(self.by_column[:, columns].toarray(), order="C"))
         return replace(
-            whole,
-            names=tuple(self.names[int(c)] for c in columns),
-            kinds=tuple(self.kinds[int(c)] for c in columns),
+            whole, names=tuple(self.names[int(c)] for c in columns), kinds=tuple(self.kinds[int(c)] for c in columns)
         )
 
     def _plain(self, X: FloatArray) -> Problem:

@@ -181,19 +181,20 @@ def select(
 
 
 def _without_excluded(X: Any, request: Request) -> tuple[Any, Request]:
-    """Leave columns that are excluded by name out of a frame, as `--exclude` does, also where all features are scored.
+    """Leave columns that are excluded by name out of a frame, also where all features are scored."""
+    excluded = _excluded_names(request)
+    if not excluded or not is_frame(X) or set(excluded) - set(nw.from_native(X, eager_only=True).columns):
+        return X, request
+    return nw.from_native(X, eager_only=True).drop(excluded).to_native(), replace(request, exclude=None)
 
-    Excluded places, and columns that another argument speaks of, are left to the search.
-    """
+
+def _excluded_names(request: Request) -> list[Any]:
+    """Return columns that are not even read; places, and columns that other arguments name, are left to the search."""
     asked = (request.exclude, request.include, request.start, *(request.feature_groups or ()))
     listed = [names for names in asked if names is not None]
     names = [name for part in listed for name in (part if isinstance(part, list | tuple) else [part])]
-    if request.exclude is None or not is_frame(X) or not all(isinstance(name, str) for name in names):
-        return X, request
-    excluded, frame = set(request.exclude), nw.from_native(X, eager_only=True)
-    if excluded - set(frame.columns) or len(names) > len({*names}) or request.feature_costs is not None:
-        return X, request
-    return frame.drop(list(excluded)).to_native(), replace(request, exclude=None)
+    plain = all(isinstance(name, str) for name in names) and len(names) == len({*names})
+    return list(request.exclude or ()) if plain and request.feature_costs is None else []
 
 
 def _select_source(
@@ -207,9 +208,12 @@ def _select_source(
 ) -> Selection:
     """Select features of a table that is not in memory: in chunks, unless it is one file that memory holds."""
     _refuse_unnamed(X, y, rows)
+    asked = request
+    if excluded := _excluded_names(request):
+        rows, request = {**rows, "exclude": excluded}, replace(request, exclude=None)
     if is_path(X) and not in_chunks(X):
         problem = read_table(X, y, task=task, **rows)
-        return _select(problem, request, folder, verbose=verbose)
+        return _select(problem, request, folder, verbose=verbose, asked=asked)
     stream = _open_rows(X, y, task, rows)
     resources = Resources(effective_n_jobs(request.n_jobs), parse_memory(request.memory))
     return streaming.select_stream(stream, request, resources, resume_dir=folder)
@@ -228,7 +232,8 @@ def _refuse_unnamed(X: Any, y: Any, rows: dict[str, Any]) -> None:
 
 def _open_rows(X: Any, y: str, task: Task | None, rows: dict[str, Any]) -> Stream:
     """Open a table to be read in chunks."""
-    return open_stream(X, y, task=task, weights=rows["sample_weight"], groups=rows["groups"], time=rows["time"])
+    named = {"weights" if name == "sample_weight" else name: own for name, own in rows.items()}
+    return open_stream(X, y, task=task, **named)
 
 
 def _compared_rows(X: Any, y: Any, task: Task | None, rows: dict[str, Any], seed: int) -> Problem:

@@ -234,8 +234,7 @@ class Request:
         Any, Option("The model you will train: forest, linear, …", label="Model", own_control=True)
     ] = None
     scoring: Annotated[
-        Any,
-        Option("Metric, by scikit-learn name: roc_auc, …", label="Metric", goals=BOTH, own_control=True),
+        Any, Option("Metric, by scikit-learn name: roc_auc, …", label="Metric", goals=BOTH, own_control=True)
     ] = None
     start: Annotated[Sequence[str | int] | None, Option("Columns the search starts from.", read=_names)] = None
     n_features_to_select: Annotated[

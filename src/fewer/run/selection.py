@@ -17,15 +17,7 @@ from fewer.evaluate.grading import TOLERATED, Kind, Verdict
 from fewer.files import finite
 from fewer.io import text_name
 from fewer.problem import Problem, Suspected, Suspicion
-from fewer.text import (
-    html_card,
-    html_table,
-    in_folds,
-    latex_table,
-    markdown_table,
-    metric_text,
-    score_text,
-)
+from fewer.text import html_card, html_table, in_folds, latex_table, markdown_table, metric_text, score_text
 from fewer.validate import ConfidenceInterval
 
 

@@ -360,9 +360,22 @@ def _on_sample(
     stream: Stream, asked: Request, resources: Resources, command: str, folder: Path | str | None, reason: str
 ) -> Selection:
     """Select on a sample of the rows, as if it were the table; `auto` then asks all others."""
-    if not asked.is_auto:
+    if asked.is_auto:
+        answer = _on_all_rows(stream, asked, resources, command, folder)
+    else:
         rows = prepare_rows(draw_sample(stream, SAMPLE_ROWS, asked.seed, resources, reason), asked)
-        return _run(rows, replace(make_plan(rows, asked), command=command), folder)
+        answer = _run(rows, replace(make_plan(rows, asked), command=command), folder)
+    for column in answer.data.get("columns", ()):  # rows of a stream are numbers
+        column |= {"date": True} if column["name"] in stream.dated else {}
+    if folder is not None:
+        write_atomically(Path(folder) / RESULT, to_json(answer.to_dict()))
+    return answer
+
+
+def _on_all_rows(
+    stream: Stream, asked: Request, resources: Resources, command: str, folder: Path | str | None
+) -> Selection:
+    """Compare models on a sample, and ask all other rows."""
     began = time.perf_counter()
     most = max(stream.n_samples // 4, AUTO_ROWS - len(stream.class_counts), AUTO_ROWS // 2)
     most = min(most, ROUNDS[-1] if asked.budget is None else MOST_COMPARED)
@@ -380,8 +393,6 @@ def _on_sample(
             found = _ask_all(stream, sample, asked, resources)
         answer = _Whole(found, stream, rows, raced, asked, about, n_missing).answer()
         answer = replace(answer, seconds=round(time.perf_counter() - began, 3))
-    if folder is not None:
-        write_atomically(Path(folder) / RESULT, to_json(answer.to_dict()))
     return answer
 
 
@@ -468,7 +479,7 @@ class _Whole:
         model = "least squares with products" if found.pairs else "least squares"
         n_others = int(found.sums.rows.sum())
         said = f"{self.about}; on the other {n_others:,} rows {model} reaches {score_text(best)}"
-        if max(interval.low for interval in intervals) <= self._nothing():
+        if max(interval.low for interval in intervals) <= _nothing(self.stream, raced.score_name in EVEN):
             return self._noted(f"{said}, no more than chance.")
         if raced.heldout.get("low", -np.inf) > best:
             return self._noted(f"{said}, less than {raced.judges['chosen']} on the sample, whose features these are.")
@@ -493,13 +504,6 @@ class _Whole:
     def _noted(self, note: str) -> Selection:
         return replace(self.raced, warnings=[*self.raced.warnings, note])
 
-    def _nothing(self) -> float:
-        """Return the score of knowing nothing."""
-        counts = self.stream.class_counts
-        if self.rows.task == "regression":
-            return 0.0
-        return float(1.0 / len(counts) if self.raced.score_name in EVEN else counts.max() / counts.sum())
-
     def _products(self) -> str:
         names = self.rows.names
         told = [f"{names[i]} × {names[j]}" for i, j in self.found.pairs[:3]]
@@ -522,10 +526,7 @@ class _Whole:
             told = Evidence(shown, answer, order, judge, None, self.asked.seed, n_total=n_total).gather()
         measured: dict[str, Any] = {}
         if self.asked.cv:
-            numbers = numbers_of(outcome.chosen, outcome.difference, len(outcome.masks))
-            by = "row" if self.stream.groups is None else "group"
-            told_of = {"baseline": self._nothing(), "in_points": self.found.is_share, "by": by}
-            measured["heldout"] = numbers | told_of
+            measured["heldout"] = outcome.numbers(self.stream, raced.score_name in EVEN)
             measured["score_heldout"] = outcome.chosen.estimate
             measured["score_heldout_all_features"] = outcome.everyone.estimate
         return replace(
@@ -788,6 +789,20 @@ class _Outcome:
         chosen, everyone, difference = (sums.interval(place, is_share) for place in range(3))
         return cls(chosen, everyone, difference, masks)
 
+    def numbers(self, stream: Stream, even: bool = False) -> Any:
+        """Write the intervals out, beside the score of knowing nothing; `even` where classes count the same."""
+        told = {"in_points": stream.like.task == "classification", "by": "row" if stream.groups is None else "group"}
+        baseline = _nothing(stream, even) if even or stream.weights is None else None
+        return {**numbers_of(self.chosen, self.difference, len(self.masks)), **told, "baseline": baseline}
+
+
+def _nothing(stream: Stream, even: bool) -> float:
+    """Return the score of knowing nothing."""
+    counts = stream.class_counts
+    if stream.like.task == "regression":
+        return 0.0
+    return float(1.0 / len(counts) if even else counts.max() / counts.sum())
+
 
 def _with_classes(glance: TableGlance, stream: Stream) -> TableGlance:
     """Add how many rows each class has."""
@@ -821,7 +836,8 @@ def _describe(stream: Stream, plan: Plan, found: _Searched, outcome: _Outcome | 
         seed=plan.request.seed,
         set_aside=[like.names[i] for i in fitted.set_aside_],
         warnings=[*like.notes, note],
-        heldout=numbers_of(outcome.chosen, outcome.difference, len(outcome.masks)) if outcome else {},
+        suspicions=list(like.suspicions),
+        heldout=outcome.numbers(stream) if outcome else {},
         score_without={like.names[c]: round(float(s), 12) for c, s in zip(chosen, found.score_without, strict=True)},
         frequency=frequencies(outcome.masks, like.names) if outcome else {},
         n_rows=stream.n_samples,
