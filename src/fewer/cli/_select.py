@@ -174,7 +174,8 @@ def _give(
     """Show a selection, and write its page and the reduced table where they are asked for."""
     answer = Printout()
     answer.show(_text(selection, outputs.as_json), as_json=outputs.as_json)
-    answer.take(folder)
+    if folder is not None:
+        answer.take(folder)
     if (report := outputs.report) is not None:
         from fewer.report import write_selection_report
 
