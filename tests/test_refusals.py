@@ -300,6 +300,8 @@ def _table():
         ),
         (lambda X, y, _: fewer.compare(X, y, [None]), "None is neither a name nor"),
         (lambda X, y, _: fewer.compare(X, y, ["parcel"]), "use fewer.roc.Parcel"),
+        (lambda X, y, _: fewer.compare(X, y, on_progress=object), "on_progress must take three arguments"),
+        (lambda X, y, _: fewer.compare(X, y, on_progress=lambda done: None), "on_progress must take three arguments"),
         (lambda X, y, _: fewer.select(X, y, "parcel-scott"), "use fewer.roc.Parcel"),
         (lambda X, y, _: fewer.select({"a": X[:, 0]}, y), "X is of type dict; give an array"),
         (lambda X, y, _: fewer.select(None, y), "X is of type NoneType; give an array"),

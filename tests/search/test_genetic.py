@@ -11,10 +11,10 @@ from fewer.search._evolution import crossed, roulette
 
 
 @pytest.mark.parametrize(("function", "p", "optimum"), OPTIMA)
-def test_it_reaches_known_optima_in_95_of_100_seeds(function, p, optimum):
+def test_it_reaches_known_optima_in_38_of_40_seeds(function, p, optimum):
     search = Genetic(patience=25)
-    hits = sum(run(search, function, SearchSpace.of(p), seed).best_score >= optimum - 1e-9 for seed in range(100))
-    assert hits >= 95
+    hits = sum(run(search, function, SearchSpace.of(p), seed).best_score >= optimum - 1e-9 for seed in range(40))
+    assert hits >= 38
 
 
 def test_the_roulette_variant_climbs_too():

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import fields, replace
+from inspect import signature
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -620,6 +621,13 @@ def _refuse_arguments(caller: str, given: Mapping[str, Any]) -> None:
     checked = {name: value for name, value in given.items() if name in looked_at}
     with one_line():
         validate_parameter_constraints({name: _ALLOWED[name] for name in checked}, checked, caller)
+    if given.get("on_progress") is not None:
+        try:
+            signature(given["on_progress"]).bind(0, 1, "")
+        except ValueError:
+            pass  # compiled code that does not say what it takes
+        except TypeError:
+            raise InputError("on_progress must take three arguments: how many are done, of how many, a text.") from None
 
 
 def _seed(random_state: int | None) -> int:
