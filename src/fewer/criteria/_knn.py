@@ -592,8 +592,8 @@ class CoarseWalk(RunningWalk):
             distances = np.empty((n, n))
             fill_distances(0, n, accepted, self._judges.exact, distances)
             self._standing = walking.Standing(
-                state=np.empty(0, dtype=np.int64), mask=accepted, coarse_mask=decided, exact_mask=accepted.copy(),
-                running=self._running, distances=distances,
+                state=np.empty(0, dtype=np.int64), mask=accepted, coarse_mask=decided,
+                exact_masks=np.tile(accepted, (n, 1)), running=self._running, distances=distances,
                 names=np.zeros((REMEMBERED, 2), dtype=np.uint64), remembered=np.empty(REMEMBERED),
             )  # fmt: skip
         standing = self._standing._replace(state=np.rint(state * space.weight_levels).astype(np.int64))

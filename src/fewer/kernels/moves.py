@@ -43,14 +43,15 @@ class MovePlan(NamedTuple):
 class Standing(NamedTuple):
     """Where a walk stands: its state (levels) and mask (p,), running distances with the masks they belong to, scores.
 
-    `running` has the coarse distances, `distances` (n, n) the exact ones; `names` (m, 2) and `remembered` (m,) are a
-    table of scores by the names of their states.
+    `running` has the coarse distances, `distances` (n, n) the exact ones, each row of them for its own mask
+    (`exact_masks`, (n, p)): few rows need them. `names` (m, 2) and `remembered` (m,) are a table of scores by the names
+    of their states.
     """
 
     state: Any
     mask: Any
     coarse_mask: Any
-    exact_mask: Any
+    exact_masks: Any
     running: Any
     distances: Any
     names: Any
@@ -88,16 +89,22 @@ def name_of(unit, code, stream):
 
 @inner()
 def catch_up(f, standing, judges):
-    """Bring the running distances to the mask in one column."""
+    """Bring the coarse distances to the mask in one column."""
     n, value = standing.distances.shape[0], standing.mask[f]
     if standing.coarse_mask[f] != value:
         old, new = np.float32(standing.coarse_mask[f]), np.float32(value)
         change_coarse(0, n, standing.running.distances, f, old, new, judges.coarse, standing.running.part)
         standing.coarse_mask[f] = value
-    if standing.exact_mask[f] != value:
-        for i in range(n):
-            change_column(standing.distances[i], i, f, standing.exact_mask[f], value, judges.exact)
-        standing.exact_mask[f] = value
+
+
+@inner()
+def catch_up_row(i, standing, exact):
+    """Bring the exact distances of one row to the mask."""
+    mask, own = standing.mask, standing.exact_masks[i]
+    for f in range(mask.shape[0]):
+        if own[f] != mask[f]:
+            change_column(standing.distances[i], i, f, own[f], mask[f], exact)
+            own[f] = mask[f]
 
 
 @inner()
@@ -123,6 +130,7 @@ def score_change(unit, value, doubt, standing, judges, d, ballot, gains):
     )  # fmt: skip
     for m in range(n_unsure):
         i = judges.order[running.unsure[m]]
+        catch_up_row(i, standing, judges.exact)
         for j in range(n):
             d[j] = standing.distances[i, j]
         for f in unit:
