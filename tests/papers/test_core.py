@@ -5,8 +5,10 @@ import inspect
 import json
 import os
 import pickle
+import re
 import time
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -162,6 +164,15 @@ def toy_document(calls):
         "toy", "A toy", {"1": first, "2": second}, {"1": draw, "2": cannot_draw},
         lambda run: [Claim("It holds.", "holds", "the first"), Claim("So-so.", "is not shown", "the second")],
     )  # fmt: skip
+
+
+def test_titles_are_those_that_the_guide_cites():
+    page = Path(__file__).parents[2] / "docs" / "guide" / "paper.md"
+    rows = [line for line in page.read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
+    cited = re.findall(r"\*([^*]+)\*", "\n".join(rows))
+    assert len(cited) == len(papers.names()) == 5
+    for name in papers.names():
+        assert sum(title in papers.document(name).title for title in cited) == 1, name
 
 
 def test_a_document_is_re_run_and_saved(tmp_path):

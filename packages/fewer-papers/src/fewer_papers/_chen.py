@@ -1,4 +1,4 @@
-"""Z. Chen, GMLVQ-based feature ranking (MSc thesis, Groningen 2012): tables 2–6, figures, conclusions.
+"""Z. Chen, Supervised feature selection based on GMLVQ (Groningen 2012): tables 2–6, figures, conclusions.
 
 What the thesis leaves open, and the reading of record here: the cost is a sum over rows and α = N² / 10; steps start
 at 0.5 (prototypes) and 0.1 (Ω), at most 150 of them, and the one with the lowest validation cost is kept; no directions
@@ -683,7 +683,10 @@ DOCUMENT = Document(
     name="chen",
     family=family,
     tried=tried,
-    title="Z. Chen, GMLVQ-based feature ranking (2012)",
+    title=(
+        "Z. Chen, Supervised feature selection based on generalized matrix learning vector quantization, MSc thesis, "
+        "University of Groningen, 2012"
+    ),
     tables={
         "2": table_2,
         "3": table_3,

@@ -725,11 +725,11 @@ class Reproduction:
         agree, pairs, other = self.order
         return (
             (f"{stand[0].upper()}{stand[1:]}. " if stand else "")
-            + f"Of {judged} printed values with a verdict {good} match or are bettered; {chance.inside:.0%} of all lie "
-            f"where the re-run varies, {chance.permuted:.0%} with the answers exchanged, {chance.constant:.0%} with "
-            "one answer for all"
-            + (f"; of {pairs} pairs of methods {agree / pairs:.0%} stand in the printed order" if pairs else "")
-            + (f", {other:.0%} by the answers on other data." if pairs and math.isfinite(other) else ".")
+            + f"Of {judged} printed values with a verdict {good} match or are bettered. {chance.inside:.0%} of all "
+            f"values lie where the re-run varies; {chance.permuted:.0%} would with our answers exchanged, "
+            f"{chance.constant:.0%} with one answer for all"
+            + (f". Of {pairs:,} pairs of methods {agree / pairs:.0%} stand in the printed order" if pairs else "")
+            + (f"; {other:.0%} would by our answers on other data." if pairs and math.isfinite(other) else ".")
         )
 
     def _counted(self, role: Role, kind: Kind | None = None) -> dict[str, int]:

@@ -496,7 +496,7 @@ DOCUMENT = Document(
     family=family,
     tried=tried,
     data=("pima", "colon"),
-    title="J. Loughrey, Stochastic search with early stopping against overfitting in wrapper-based feature selection",
+    title="J. Loughrey, Stochastic search with early stopping (SSES), thesis",
     tables={
         "7.3": table_of("7.3", ("GA", "GAES"), [("GAES", "GA")]),
         "7.4": table_of("7.4", ("SA", "SAES"), [("SAES", "SA")]),

@@ -1,4 +1,4 @@
-"""Nel, Feature Subset Selection for Neural Networks (MSc thesis, Cape Town 1998): tables, figures and claims.
+"""Nel, An investigation into feature selection techniques … (MSc, Cape Town 1998): tables, figures and claims.
 
 Every printed number of a subset stands beside ours for the same subset, on splits of our own: the thesis's are not
 known. A number matches if it lies within two standard errors of the difference of two such experiments, by the spread
@@ -565,7 +565,10 @@ DOCUMENT = Document(
     family=family,
     tried=tried,
     data=("pima",),
-    title="Nel, Feature Subset Selection for Neural Networks (1998)",
+    title=(
+        "W. A. J. Nel, An investigation into feature selection techniques for reducing input dimensionality in pattern "
+        "recognition applications, MSc thesis, University of Cape Town, 1998"
+    ),
     tables=TABLES,
     figures={
         "3.1": figures.two_directions,
