@@ -1,11 +1,23 @@
+import warnings
+
 import numpy as np
 import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from fewer.problem import Problem
-from fewer.rankers._model_based import ModelColumns, fit_model, inputs_of, last_step, owners_of, parts_of
+from fewer.rankers._model_based import (
+    ModelColumns,
+    fit_model,
+    inputs_of,
+    lasso_classifier,
+    last_step,
+    owners_of,
+    parts_of,
+)
 
 
 def test_levels_become_indicators_and_missing_numbers_the_median():
@@ -33,3 +45,17 @@ def test_without_cross_validation_all_rows_are_both():
     (part,) = parts_of(problem, None, np.random.default_rng(0))
     assert part.train.tolist() == part.test.tolist() == [0, 1, 2, 3, 4]
     assert len(parts_of(problem, 2, np.random.default_rng(0))) == 2
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_lasso_of_classes_is_chosen_by_the_log_loss_of_scikit_learn(n_classes, weighted):
+    rng = np.random.default_rng(n_classes)
+    X, y = rng.normal(size=(60, 4)) * 30, rng.integers(0, n_classes, 60) + 7
+    weights = rng.integers(1, 4, 60) if weighted else None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        ours = lasso_classifier(5, 3).fit(X, y, sample_weight=weights)
+        theirs = clone(ours).set_params(scoring="neg_log_loss").fit(X, y, sample_weight=weights)
+    np.testing.assert_allclose(ours.scores_, theirs.scores_, rtol=1e-12)
+    np.testing.assert_array_equal(ours.coef_, theirs.coef_)
