@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Lock
 
+# Characters of a refusal; what was found, an array perhaps, is cut off there.
 LONGEST = 400
-"""Characters of a refusal; what was found, an array perhaps, is cut off there."""
 
 
 class InputError(ValueError):

@@ -33,15 +33,15 @@ from fewer.io.frames import row_number
 from fewer.problem import Column, FloatArray, InputError, Problem, Task, column_numbers
 from fewer.text import nearest
 
+# What may be given for each row beside X and y, at `fit` and by scikit-learn's metadata routing.
 ROW_METADATA = ("sample_weight", "groups", "time")
-"""What may be given for each row beside X and y, at `fit` and by scikit-learn's metadata routing."""
 
 
+# What `n_jobs` may be; joblib starts as many processes as it is asked for, and counts them in 32 bits.
 JOBS = [Interval(Integral, None, -1, closed="right"), Interval(Integral, 1, 10_000, closed="both"), None]
-"""What `n_jobs` may be; joblib starts as many processes as it is asked for, and counts them in 32 bits."""
 Jobs = Annotated[int | None, *JOBS]
+# Types of parameters that estimators share.
 Prices = Annotated[ArrayLike | dict[Column, float] | None, "array-like", dict, None]
-"""Types of parameters that estimators share."""
 
 
 class TableEstimator(BaseEstimator):

@@ -391,8 +391,8 @@ def _unpacked(key: str, variable: Any) -> Any:
     return _UNPACKED[key]
 
 
+# What was broadcast last, unpacked once in each process.
 _UNPACKED: dict[str, Any] = {}
-"""What was broadcast last, unpacked once in each process."""
 
 
 def _pickler() -> Any:
@@ -561,8 +561,8 @@ def _attempt(
 
 # ----------------------------------------------------------------------------------------------------- Spark
 
+# Results that one task of Spark merges, a power of two: so many of up to 250 MB fit into one batch of Arrow's.
 FAN = 8
-"""Results that one task of Spark merges, a power of two: so many of up to 250 MB fit into one batch of Arrow's."""
 RESULT = "place long, turn long, result binary"
 
 

@@ -630,8 +630,8 @@ def relative_weights(weights: FloatArray) -> FloatArray | None:
     return None if (weights == weights[:1]).all() else weights / weights.mean()
 
 
+# Larger ones cannot be added up, or multiplied by the squares of cells.
 LARGEST_WEIGHT = 1e100
-"""Larger ones cannot be added up, or multiplied by the squares of cells."""
 
 
 def checked_weights(given: Any, n_samples: int) -> FloatArray:

@@ -18,8 +18,8 @@ from fewer.text import nearest
 
 HERE = Path(__file__).parent
 ComponentKind = Literal["criterion", "search", "control", "ranker", "estimator"]
+# Components that others hold, by the name of the parameter, and what stands for one that must be given and is not.
 INNER: dict[ComponentKind, str] = {"estimator": "linear", "ranker": "fisher", "control": ""}
-"""Components that others hold, by the name of the parameter, and what stands for one that must be given and is not."""
 
 ESTIMATORS = {
     "knn": "sklearn.neighbors:KNeighborsClassifier|KNeighborsRegressor",
@@ -88,8 +88,8 @@ class Method:
 
 
 SA, VOTE = "annealing:answer=final", "early-stopping:how=aggregate"
+# Searches and a control as in Loughrey's thesis.
 GA = "genetic:population=25,generations=120,mutation=0.05,selection=roulette,answer=final"
-"""Searches and a control as in Loughrey's thesis."""
 METHODS: dict[str, Method] = {
     "knn-forward": Method("nearest neighbors, features added one by one", "knn", "forward"),
     "knn-backward": Method("nearest neighbors, features dropped one by one", "knn", "backward"),

@@ -15,8 +15,8 @@ from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import Self
 
+# Control characters, characters that turn the direction of writing, and halves of characters.
 HIDDEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
-"""Control characters, characters that turn the direction of writing, and halves of characters."""
 
 
 class NoteKind(StrEnum):
@@ -231,8 +231,8 @@ def in_folds(share: float, n_folds: int | None) -> str:
     return f"{round(share * n_folds)} of {n_folds} folds" if n_folds else f"{100 * share:.0f}\N{NO-BREAK SPACE}%"
 
 
+# Options whose place is taken once a command has run.
 OWN_PLACES = ("--out", "--save")
-"""Options whose place is taken once a command has run."""
 
 
 def without_columns(command: str, columns: Sequence[str]) -> str:

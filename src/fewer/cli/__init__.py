@@ -46,8 +46,8 @@ New here? Run: fewer demo. More: fewer help TOPIC (fewer help lists them), fewer
 website.
 """
 
+# Entry points of this group are commands that other packages add: a name, and a function as typer takes it.
 MORE_COMMANDS = "fewer.commands"
-"""Entry points of this group are commands that other packages add: a name, and a function as typer takes it."""
 
 ELSEWHERE = {"reproduce": "`fewer reproduce` is in a separate package: pip install fewer-papers"}
 
@@ -83,8 +83,8 @@ app = typer.Typer(
 )
 
 
+# Warnings, each once; they are shown beside an answer, and not beside a refusal.
 _told: dict[str, None] = {}
-"""Warnings, each once; they are shown beside an answer, and not beside a refusal."""
 
 
 METHOD_LIST = {"auto": "the best of several rankings"} | {name: method.summary for name, method in METHODS.items()}

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from fewer.problem import Problem
 
 CELLS = "cells.jsonl"
+# What Loughrey recommends to try, beside the baselines that are always there: a filter, a greedy and a stochastic
+# wrapper, early stopping, and a vote.
 PRACTICE = "{filter},knn-forward,sa,saes,saes-vote"
-"""What Loughrey recommends to try, beside the baselines that are always there: a filter, a greedy and a stochastic
-wrapper, early stopping, and a vote."""
 
 
 @dataclass(frozen=True)

@@ -205,8 +205,8 @@ def check_jobs(jobs: int) -> int:
     return OPTIONS["n_jobs"].read(jobs)  # type: ignore[misc]
 
 
+# Seconds that a server may be silent.
 PATIENCE = 60
-"""Seconds that a server may be silent."""
 
 
 class Address(type(Path())):  # type: ignore[misc]

@@ -23,8 +23,8 @@ from fewer.errors import InputError
 from fewer.files import refuse_unwritable, write_atomically
 from fewer.text import printable, printable_json
 
+# Addresses, not pages: threads and compilers reserve far more than they use.
 LEAST_MEMORY = 1024 << 20
-"""Addresses, not pages: threads and compilers reserve far more than they use."""
 MARK = b'<meta name="generator" content="fewer'
 
 
@@ -153,8 +153,8 @@ def shown(*parts: Any) -> str:
     return "\n".join(line if watched else line.rstrip() for line in paper.getvalue().removesuffix("\n").split("\n"))
 
 
+# By whether the curve of training and that of validation are there.
 MARKS = {(False, False): " ", (True, False): "·", (False, True): "█", (True, True): "▓"}
-"""By whether the curve of training and that of validation are there."""
 
 
 def render_curves(train: Sequence[float], validation: Sequence[float], width: int, height: int) -> str:
@@ -203,8 +203,8 @@ def _lines(curve: Sequence[float], columns: int, low: float, high: float, rows: 
     return out
 
 
+# Shows a text on the status line, with a picture where there are curves of training and validation.
 Show = Callable[..., None]
-"""Shows a text on the status line, with a picture where there are curves of training and validation."""
 
 
 @contextlib.contextmanager

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from fewer.run.folder import RunFolder
     from fewer.run.selection import Selection
 
+# Methods that make a detector: its parameters, ours and those of the report.
 PARCELS: dict[str, dict[str, Any]] = {"parcel": {}, "parcel-scott": {"method": "scott", "edge_points": 0}}
-"""Methods that make a detector: its parameters, ours and those of the report."""
 
 
 @dataclass(frozen=True)
@@ -263,8 +263,8 @@ def _parcel_result(
     }
 
 
+# The table that is shown: experiments/demo_tables.py has the rule.
 DEMO = "cotton"
-"""The table that is shown: experiments/demo_tables.py has the rule."""
 
 
 def demo(seed: given.SeedOption = 0, report: given.ReportOption = None, as_json: given.JsonOption = False) -> None:

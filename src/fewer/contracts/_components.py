@@ -47,18 +47,18 @@ class IncompatibleError(InputError):
 
 
 PLAIN = (int, float, str, bool, type(None))
+# What the parameters of a component were when they were found valid: not looked at again until they change.
 _VALID: WeakKeyDictionary[Any, tuple[Any, ...]] = WeakKeyDictionary()
-"""What the parameters of a component were when they were found valid: not looked at again until they change."""
 
 
 parameter_names: Any = cache(BaseEstimator._get_param_names.__func__)
 """Returns the names of a class's parameters; scikit-learn reads the signature anew whenever it is asked."""
 
 
+# What rows may come with beside numbers and a target.
 ROWS = frozenset({"weights", "groups", "time", "missing", "nominal"})
-"""What rows may come with beside numbers and a target."""
+# Changes of a table that tell nothing new: a result should not depend on them.
 CHANGES = frozenset({"row order", "column order", "sign", "shift", "scale", "labels"})
-"""Changes of a table that tell nothing new: a result should not depend on them."""
 _CANNOT = {
     "weights": "cannot use row weights; leave sample_weight out, or repeat rows instead",
     "groups": "cannot use row groups; leave groups out, or keep one row of each group",

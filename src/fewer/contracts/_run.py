@@ -315,8 +315,8 @@ def _lacks(need: str) -> str:
     return {"has_importances": "is not one", "least_squares": "has none"}.get(need, f"is not {need}")
 
 
+# Features up to which the answers of other sizes are given.
 LARGEST_SHOWN = 60
-"""Features up to which the answers of other sizes are given."""
 
 
 @dataclass(frozen=True, eq=False)

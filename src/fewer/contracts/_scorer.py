@@ -346,8 +346,8 @@ class SearchSpace:
         )
 
 
+# Columns up to which the units of a plain space are made once and not again for each run.
 MOST_REMEMBERED = 20_000
-"""Columns up to which the units of a plain space are made once and not again for each run."""
 
 
 @lru_cache(maxsize=8)
@@ -870,8 +870,8 @@ def best_of(one: Sweep, other: Sweep, top: int) -> Sweep:
     return Sweep(states[order], scores[order], n_evaluated, n_undefined)
 
 
+# Scores that an objective remembers.
 MOST_KNOWN = 100_000
-"""Scores that an objective remembers."""
 
 
 class Objective:

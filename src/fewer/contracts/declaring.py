@@ -20,8 +20,8 @@ NonNegative = Annotated[float, Interval(Real, 0, None, closed="left")]
 Share = Annotated[float, Interval(Real, 0, 1, closed="both")]
 Fraction = Annotated[float, Interval(Real, 0, 1, closed="neither")]
 Scoring = Annotated[Any, str, callable, None]
+# Types of parameters, with what values they may have.
 RandomState = Annotated[Any, "random_state", Generator]
-"""Types of parameters, with what values they may have."""
 Declared = TypeVar("Declared")
 
 

@@ -22,8 +22,8 @@ from fewer.text import Note, NoteKind, html_card, html_table
 
 MAX_STEPS = 4096
 FORMAT = 1
+# What of a trace is kept as it is.
 PLAIN = ("keep", "n_steps", "n_evaluations", "n_undefined", "rng_state", "done", "interrupted", "fingerprint")
-"""What of a trace is kept as it is."""
 
 
 def size_of(masks: NDArray[Any]) -> IntArray:

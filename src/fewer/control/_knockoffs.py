@@ -10,8 +10,8 @@ from fewer.contracts.trace import Trace
 from fewer.control._ranking import RankingControl, RankingRun, fit_size, unit_scores, with_columns
 from fewer.problem import BoolArray, FloatArray, Problem
 
+# Smallest eigenvalue of a correlation matrix whose knockoffs are made without shrinking it.
 LEAST_SPREAD = 1e-6
-"""Smallest eigenvalue of a correlation matrix whose knockoffs are made without shrinking it."""
 BLOCK_ROWS = 4096
 
 

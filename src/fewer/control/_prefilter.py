@@ -172,12 +172,12 @@ def add_innermost(control: Control | None, inner: Control) -> Control:
     return copy
 
 
+# Columns that are compared with all others at a time: nothing of the size of all pairs is kept.
 BLOCK = 256
-"""Columns that are compared with all others at a time: nothing of the size of all pairs is kept."""
+# Clusters that a note names.
 NAMED = 5
-"""Clusters that a note names."""
+# Columns of clusters that are drawn at most.
 DRAWN = 60
-"""Columns of clusters that are drawn at most."""
 
 
 @parameters

@@ -131,8 +131,8 @@ def discoveries(p_values: FloatArray, rate: float, procedure: Procedure = "bh") 
     return mask_of(order[:n_kept], m)
 
 
+# After how many of a hundred runs decisions are made; few looks, so that each may be less strict.
 LOOKS = (8, 10, 12, 15, 20, 27, 37, 50, 70, 100)
-"""After how many of a hundred runs decisions are made; few looks, so that each may be less strict."""
 FEWEST_SHADOWS = 5
 
 

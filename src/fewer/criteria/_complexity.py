@@ -400,8 +400,8 @@ def _fisher_ratios(problem: Problem) -> FloatArray:
     return ratios
 
 
+# Numbers of so few distinct values are levels already.
 FEW = 10
-"""Numbers of so few distinct values are levels already."""
 
 
 @parameters

@@ -18,12 +18,12 @@ from fewer.kernels.distances import FAR
 from fewer.kernels.votes import SPARE
 from fewer.problem import FloatArray, IntArray
 
+# Lengths of lists that a kernel is compiled for.
 CAPACITIES = (4, 8, 12, 16, 24, 32, 48, 64)
-"""Lengths of lists that a kernel is compiled for."""
 MOST_CLASSES = 64
 MOST_KS = 8
+# Bytes of results that are brought back at once.
 AT_ONCE = 1 << 30
-"""Bytes of results that are brought back at once."""
 
 
 class Asked(NamedTuple):

@@ -22,8 +22,8 @@ from fewer.parallel import in_threads
 from fewer.problem import FloatArray, InputError, IntArray, Problem, Task
 
 GRAY_BLOCK = 1024
+# Of the kernels' keys, for distance and row number together.
 KEY_BITS = 61
-"""Of the kernels' keys, for distance and row number together."""
 
 Z_95 = 1.959963984540054
 

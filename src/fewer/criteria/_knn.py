@@ -54,8 +54,8 @@ TREE_COST = 600, 60  # distances, coarse and exact, that are summed while a sear
 TRIED = 256  # rows on which it is tried how many rows a search looks at
 WORTH_A_THREAD = 1_000_000  # distances: less than this is done before a thread has woken up
 
+# Masks as `bundles.changes_of` lays them out: columns, weights and bounds.
 Changes = tuple[Any, Any, Any]
-"""Masks as `bundles.changes_of` lays them out: columns, weights and bounds."""
 
 
 @parameters

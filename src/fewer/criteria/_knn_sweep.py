@@ -24,22 +24,22 @@ if TYPE_CHECKING:
     from fewer.criteria._exact_device import Asked
     from fewer.criteria._knn import KNNScorer, OnDevice
 
+# Candidates that a kernel is compiled for.
 SIZES = (4, 8, 12, 16, 20, 24, 32)
-"""Candidates that a kernel is compiled for."""
+# Blocks that keep a large GPU busy.
 BLOCKS = 2048
-"""Blocks that keep a large GPU busy."""
 FAR = 1e30
 STEEPEST = 1e30
+# Classes among which the device decides votes; of more, the CPU does.
 MOST_CLASSES = 8
-"""Classes among which the device decides votes; of more, the CPU does."""
+# A block of the sweep judges 2^13 subsets.
 FIXED = 13
-"""A block of the sweep judges 2^13 subsets."""
+# Rows by which a sweep judges; what is left then is scored in full.
 ROWS_AT_MOST = 128
-"""Rows by which a sweep judges; what is left then is scored in full."""
+# Subsets left by these rows from which on all rows judge.
 MANY_LEFT = 1 << 16
-"""Subsets left by these rows from which on all rows judge."""
+# Random subsets that tell which rows are hard.
 DEVICE_SAMPLE = 4096
-"""Random subsets that tell which rows are hard."""
 
 
 class NeighborDevice:
@@ -195,16 +195,16 @@ class NeighborDevice:
             self._n_rows = self.n
 
 
+# Units of the smallest tree that a device judges.
 SMALLEST = 13
-"""Units of the smallest tree that a device judges."""
+# Subsets scored at once.
 BATCH = 1 << 14
-"""Subsets scored at once."""
+# Rows after which a device gives subsets up: most fall at the hardest few.
 STAGES = (64, 128, 256)
-"""Rows after which a device gives subsets up: most fall at the hardest few."""
+# Subsets that tell which rows are hard.
 SAMPLE = 256
-"""Subsets that tell which rows are hard."""
+# Units decided in one tree at most: to begin with a row costs as much as some thousand subsets.
 TREE = 18
-"""Units decided in one tree at most: to begin with a row costs as much as some thousand subsets."""
 
 
 class SubsetTree(NamedTuple):

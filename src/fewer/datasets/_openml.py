@@ -23,12 +23,12 @@ from fewer.problem import InputError
 
 Table = tuple[pl.DataFrame, NDArray[Any]]
 
+# Nel's first fifteen of the thirty WDBC features, counted from 1.
 WDBC1 = (4, 5, 7, 8, 9, 10, 11, 14, 15, 21, 22, 25, 27, 28, 29)
-"""Nel's first fifteen of the thirty WDBC features, counted from 1."""
 
 
+# What makes a task of another set of the shelf.
 Making = Callable[[pl.DataFrame, NDArray[Any]], Table]
-"""What makes a task of another set of the shelf."""
 
 
 def columns(numbers: Sequence[int]) -> Making:

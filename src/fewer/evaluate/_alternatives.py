@@ -26,19 +26,19 @@ from fewer.search import Exhaustive, Forward
 from fewer.search._exhaustive import PATIENCE, next_states, subsets_from
 from fewer.text import score_text
 
+# Standard errors of a 95 % interval.
 WITHIN = 1.959963984540054
-"""Standard errors of a 95 % interval."""
+# Subsets that are looked at one by one, unless more are allowed.
 MOST_SUBSETS = 1 << 22
-"""Subsets that are looked at one by one, unless more are allowed."""
+# Good subsets that are kept; all are counted.
 MOST_KEPT = 300_000
-"""Good subsets that are kept; all are counted."""
+# Subsets that are compared with the best row by row, those of the highest scores first.
 MOST_COMPARED = 50_000
-"""Subsets that are compared with the best row by row, those of the highest scores first."""
+# Of the subsets in a page, packed.
 MOST_BYTES = 450_000
-"""Of the subsets in a page, packed."""
 BLOCK = 1 << 14
+# Good subsets among which partners are looked for.
 MOST_PAIRED = 10_000
-"""Good subsets among which partners are looked for."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -41,8 +41,8 @@ FORMAT = 1
 CELLS, TOTAL = "cells.jsonl", "total.json"
 CELL_KEYS = {"method", "selector", "split"}
 
+# Called with the selections done, their number in all, and what the last one was.
 OnProgress = Callable[[int, int, str], None]
-"""Called with the selections done, their number in all, and what the last one was."""
 
 
 @dataclass(frozen=True)

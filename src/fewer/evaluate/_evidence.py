@@ -35,8 +35,8 @@ from fewer.validate import assign_folds, split_rows
 SHOWN = 300
 WIDE, HIGH = 48, 32
 LISTED = 20
+# Robust standard deviations from which on a prediction of a quantity counts as wrong.
 FAR = 3.0
-"""Robust standard deviations from which on a prediction of a quantity counts as wrong."""
 
 
 def plane(problem: Problem, columns: Sequence[int], judge: Criterion, seed: int) -> dict[str, Any]:
@@ -168,12 +168,12 @@ def _ends(values: FloatArray, kind: str) -> tuple[float, float]:
     return low - margin, high + margin
 
 
+# Parts of equal size that a quantity is cut into.
 SLICES = 6
-"""Parts of equal size that a quantity is cut into."""
+# The share of a number's variance that is added within classes, so that copies and few rows do no harm.
 RIDGE = 0.02
-"""The share of a number's variance that is added within classes, so that copies and few rows do no harm."""
+# Features that are named for a direction, at most.
 TOLD = 3
-"""Features that are named for a direction, at most."""
 
 
 def discriminant_plane(problem: Problem, judge: Criterion, seed: int) -> dict[str, Any]:
@@ -445,19 +445,19 @@ def _error(grade: Grade, problem: Problem) -> float | None:
     return float(np.sqrt(np.sum(parts**2)))
 
 
+# Rows that judges are fitted to, and that distributions are counted in, at most.
 ROWS, COUNTED = 2000, 20_000
-"""Rows that judges are fitted to, and that distributions are counted in, at most."""
+# Chosen features of which it is measured what is lost without them: by a criterion with closed forms, by a model that
+# is fitted for each; the latter as long as fits times rows are no more than the third number.
 LEFT_OUT, FITTED, FITS = 40, 10, 60_000
-"""Chosen features of which it is measured what is lost without them: by a criterion with closed forms, by a model that
-is fitted for each; the latter as long as fits times rows are no more than the third number."""
+# Folds of such a model, and trees of a forest, at most.
 FOLDS, TREES = 3, 30
-"""Folds of such a model, and trees of a forest, at most."""
+# What the answers of other sizes may take: fits of a model; pairs of rows of a criterion with closed forms.
 OTHER_FITS, OTHER_PAIRS = 24, 3e8
-"""What the answers of other sizes may take: fits of a model; pairs of rows of a criterion with closed forms."""
+# Chosen features that two directions are sought in, at most.
 DIRECTED = 200
-"""Chosen features that two directions are sought in, at most."""
+# Features of answers of other sizes that stand-ins are looked for, at most.
 REPLACED = 16
-"""Features of answers of other sizes that stand-ins are looked for, at most."""
 
 
 @dataclass(frozen=True, eq=False)

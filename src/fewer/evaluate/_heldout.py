@@ -19,10 +19,10 @@ from fewer.parallel import leaves_machine, run_tasks
 from fewer.problem import FloatArray, Problem
 from fewer.validate import ConfidenceInterval, Split, split_rows, stratified_sample
 
+# What was measured on one part: plain JSON data, so that it can be kept and read again.
 Record = dict[str, Any]
-"""What was measured on one part: plain JSON data, so that it can be kept and read again."""
+# Parts that are measured at least, whoever has seen enough: one has no spread.
 LEAST = 2
-"""Parts that are measured at least, whoever has seen enough: one has no spread."""
 
 
 def each_part(

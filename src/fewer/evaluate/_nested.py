@@ -129,8 +129,8 @@ def _filled(rows: Problem) -> FloatArray:
     return X
 
 
+# Folds of the score that a report without held-out rows would give.
 N_INNER_FOLDS = 5
-"""Folds of the score that a report without held-out rows would give."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,10 +18,10 @@ from fewer.criteria import KNN, RANN, LeastSquares, NaiveBayes
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem, column_number
 from fewer.search import Forward
 
+# How an irrelevant feature is drawn: standard normal, 0 or 1, or a number of equally likely values.
 Draw = Literal["continuous", "binary"] | int
-"""How an irrelevant feature is drawn: standard normal, 0 or 1, or a number of equally likely values."""
+# Signal-to-noise ratios of the copies of each of the three best features.
 COPIES = (10.0, 50.0, 80.0)
-"""Signal-to-noise ratios of the copies of each of the three best features."""
 
 
 @dataclass(frozen=True, eq=False)

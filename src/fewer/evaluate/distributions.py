@@ -21,8 +21,8 @@ from fewer.rankers._by_moments import ks_distance
 
 BINS = 20
 LEVELS = 8
+# Classes that are told one by one; further ones together.
 CLASSES = 6
-"""Classes that are told one by one; further ones together."""
 
 
 def distribution(problem: Problem, column: int) -> dict[str, Any]:
@@ -153,10 +153,10 @@ def plain(value: float) -> float:
     return float(f"{float(value):.5g}")
 
 
+# Points of a curve, or rows of a scatter, at most.
 POINTS = 120
-"""Points of a curve, or rows of a scatter, at most."""
+# Classes up to which every pair is counted.
 CELLS = 12
-"""Classes up to which every pair is counted."""
 PROBABILITY_BINS = 10
 
 
@@ -339,8 +339,8 @@ def _codes(levels: FloatArray) -> tuple[IntArray, IntArray]:
     return codes.astype(np.int64), counts.astype(np.int64)
 
 
+# A population stability index from which on a column has changed; from half of it on it has changed a little.
 CHANGED = 0.2
-"""A population stability index from which on a column has changed; from half of it on it has changed a little."""
 
 
 @dataclass(frozen=True)

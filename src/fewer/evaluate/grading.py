@@ -25,16 +25,16 @@ from fewer.problem import FloatArray, Problem
 from fewer.text import metric_text, signed
 from fewer.validate import ConfidenceInterval, Split, fold_interval
 
+# Scores between 0 and 1 that are counted from rows (also with an ending, such as `f1_macro`).
 SHARES = ("accuracy", "balanced_accuracy", "roc_auc", "f1", "precision", "recall", "jaccard", "average_precision")
-"""Scores between 0 and 1 that are counted from rows (also with an ending, such as `f1_macro`)."""
 QUANTITY_SCORES = re.compile(
     r"r2|explained_variance|max_error|neg_(mean|median|root|max)_|d2_(absolute|pinball|tweedie)"
 )
+# How much each part counts in the variance of a difference: rows (of two measurements), folds, the gap between the
+# two measurements.
 OF_ROWS, OF_FOLDS, OF_GAP = 0.7, 0.5, 0.1
-"""How much each part counts in the variance of a difference: rows (of two measurements), folds, the gap between the
-two measurements."""
+# Rows up to which a score without a formula is taken again without each row.
 MAX_JACKKNIFE = 2000
-"""Rows up to which a score without a formula is taken again without each row."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,12 +274,12 @@ def _refuse(name: str, rows: Problem) -> float:
     )
 
 
+# What may be lost with fewer features that are called as good: 2 points, or 0.02 of R².
 TOLERATED = 0.02
-"""What may be lost with fewer features that are called as good: 2 points, or 0.02 of R²."""
+# The lower end of 95 % that looks at one side alone, as a share of that of the interval, which looks at both.
 ONE_SIDED = 1.645 / 1.96
-"""The lower end of 95 % that looks at one side alone, as a share of that of the interval, which looks at both."""
+# A gain below that is not called one: half a point.
 SMALL = 0.005
-"""A gain below that is not called one: half a point."""
 
 NAMES = {
     "knn": "kNN",

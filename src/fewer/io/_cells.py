@@ -10,8 +10,8 @@ from typing import Literal, NamedTuple, cast
 
 from fewer.io.frames import pl
 
+# The share of cells of one form above which a column is meant to have it, and its other cells are mistakes.
 MOSTLY = 0.9
-"""The share of cells of one form above which a column is meant to have it, and its other cells are mistakes."""
 SAMPLE = 1_000
 _CURRENCY = (
     r"[$€£¥₹₽₩₺₪฿₫₦]|(?:US|CA|AU|NZ|HK|S|R)\$|"

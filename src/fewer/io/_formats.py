@@ -29,17 +29,17 @@ from fewer.problem import InputError, IntArray
 
 ZIP, ZSTD = b"PK\x03\x04", b"(\xb5/\xfd"
 BLOCK = 1 << 20
+# Files packed in packed files in packed files: more is an accident or an attack.
 MOST_LAYERS = 3
-"""Files packed in packed files in packed files: more is an accident or an attack."""
+# A cell of a workbook or of a database while it is read, as an object.
 BYTES_PER_CELL = 120
-"""A cell of a workbook or of a database while it is read, as an object."""
 STRANGERS = {
     b"%PDF": "a PDF document; save the table as CSV",
     b"\x93NUMPY": "a NumPy array; give the array to fewer.select, or save it as CSV",
     b"FEA1": "a Feather file of version 1; write it again with a newer Arrow",
 }
+# Between the address of a database and the name of a table in it.
 SEPARATOR = "::"
-"""Between the address of a database and the name of a table in it."""
 
 
 def needed(module: str, extra: str, what: str) -> Any:
@@ -547,8 +547,8 @@ def _short(text: str) -> str:
 # ---------------------------------------------------------------------------- CBML (case bases in XML)
 
 CASE = "case"
+# The column that holds the names of the cases, where they have any.
 NAME = "case name"
-"""The column that holds the names of the cases, where they have any."""
 
 _CASE_BASE = re.compile(rb"\s*(<\?xml[^>]*\?>\s*|<!--.*?-->\s*)*<(?:\w+:)?casebase[\s>/]", re.DOTALL)
 

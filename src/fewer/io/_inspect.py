@@ -23,13 +23,13 @@ from fewer.io.frames import pl
 from fewer.problem import Problem, Task
 from fewer.text import counted, printable
 
+# Columns of which values are counted for a small histogram.
 PICTURED = 200
-"""Columns of which values are counted for a small histogram."""
 N_EXAMPLES = 3
+# The share of different values from which on a column of words names its rows; the count is within about 10 %.
 SURE_NAMES = 0.8
-"""The share of different values from which on a column of words names its rows; the count is within about 10 %."""
+# Levels of a column that are kept, to say later which are new.
 MOST_LEVELS = 200
-"""Levels of a column that are kept, to say later which are new."""
 
 
 @dataclass(frozen=True)
@@ -379,8 +379,8 @@ def inspect_chunks(path: Any, target: str | int | None = None, exclude: Sequence
     return Inspection(display_name(path) if is_path(path) else source.name, n_rows, columns, [note], [], Schema())
 
 
+# Hashes kept for a column: fewer different values are counted exactly, more are estimated.
 K = 1024
-"""Hashes kept for a column: fewer different values are counted exactly, more are estimated."""
 
 
 @dataclass

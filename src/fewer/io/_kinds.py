@@ -125,8 +125,8 @@ def short(text: str, width: int) -> str:
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
+# Fewer cells than this say little about a column.
 MIN_CELLS = 20
-"""Fewer cells than this say little about a column."""
 MANY = 0.5
 NEARLY_ALL = 0.9
 _LIST = r"^\s*[\[{(].*[\])}]\s*$"
@@ -183,19 +183,19 @@ def _is_list(distinct: pl.Series) -> bool:
     return False
 
 
+# Cells that mean missing in any column.
 MISSING = ("", "?", "NA", "N/A", "n/a", "<NA>", "#N/A", "NaN", "nan", "null", "NULL")
-"""Cells that mean missing in any column."""
+# Words that mean missing among numbers and dates; elsewhere they may be levels.
 MISSING_NUMBERS = ("-", "--", "–", "—", ".", "none", "nil", "unknown", "missing", "#value!", "#div/0!", "#ref!")
-"""Words that mean missing among numbers and dates; elsewhere they may be levels."""
 MOSTLY_MISSING = 0.9
 MOST_NAMED = 6
 BLOCK = 256
+# Rows among which examples are looked for.
 TOLD = 200
-"""Rows among which examples are looked for."""
+# Number of different words among numbers up to which they stand for something, such as missing cells.
 MOST_STRANGERS = 3
-"""Number of different words among numbers up to which they stand for something, such as missing cells."""
+# Minimum number of distinct values above which words among the numbers are reported.
 MIN_NUMBERS = 3
-"""Minimum number of distinct values above which words among the numbers are reported."""
 AMONG_TEXT = "numbers among words"
 BRACKETS = r"^\s*\(.*\)\s*$"
 _GROUPED = r"^\s*[+-]?[1-9]\d{0,2}(\.\d{3})+\s*$"
@@ -212,8 +212,8 @@ class Reading:
     reason: str = ""
 
 
+# Numbers as programs write them; where it is this very object, every cell was read as one.
 PLAIN = Reading("numeric", NumberFormat())
-"""Numbers as programs write them; where it is this very object, every cell was read as one."""
 
 
 @dataclass(frozen=True)

@@ -48,21 +48,21 @@ from fewer.problem import (
 from fewer.text import nearest
 
 MAX_INTEGER_CLASSES = 20
+# A sparse table that is smaller than this as an array becomes one.
 DENSE_BYTES = 1 << 25
-"""A sparse table that is smaller than this as an array becomes one."""
+# Squares of larger numbers, summed, are no numbers any more.
 LARGEST = 1e100
-"""Squares of larger numbers, summed, are no numbers any more."""
+# Squares of smaller differences are zero.
 SMALLEST = 1e-100
-"""Squares of smaller differences are zero."""
+# Columns of a frame that become an array at a time.
 BLOCK_COLUMNS = 64
-"""Columns of a frame that become an array at a time."""
 EPOCH = datetime(1970, 1, 1)
+# What columns of each kind hold, in words.
 TYPES = {"numeric": "numbers", "boolean": "true or false", "nominal": "text"}
-"""What columns of each kind hold, in words."""
 
 NUMBERS = (Real, Decimal, np.bool_)
+# Types that NumPy turns into doubles without loss.
 SMALL_NUMBERS = (nw.Float32, nw.Int8, nw.Int16, nw.Int32, nw.UInt8, nw.UInt16, nw.UInt32)
-"""Types that NumPy turns into doubles without loss."""
 
 Encoded = tuple[FloatArray, Kind, tuple[str, ...]]
 

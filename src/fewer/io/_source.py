@@ -19,10 +19,10 @@ from fewer.io.memory import PROGRAM, amount, available_memory, needed_memory
 from fewer.parallel import cluster_of, reduce_on_spark, reduce_tasks
 from fewer.problem import InputError
 
+# Rows of a Parquet file that one task reads, about.
 PART_ROWS = 1_000_000
-"""Rows of a Parquet file that one task reads, about."""
+# Bytes of a row group up to which it is decoded at once.
 GROUP_BYTES = 1 << 28
-"""Bytes of a row group up to which it is decoded at once."""
 SUFFIXES = (".parquet", ".pq", ".csv", ".tsv", ".txt", ".gz")
 GLOB = "*?["
 

@@ -26,18 +26,18 @@ from fewer.problem import LARGEST_WEIGHT, FloatArray, InputError, IntArray, Kind
 from fewer.text import nearest
 
 CHUNK_BYTES = 1 << 24
+# Cells of the first rows that a stream keeps, and sends to whoever reads its parts.
 HEAD_CELLS = 1 << 19
-"""Cells of the first rows that a stream keeps, and sends to whoever reads its parts."""
+# Levels of a nominal column; more are names of rows.
 MOST_LEVELS = 10_000
-"""Levels of a nominal column; more are names of rows."""
 TOO_MANY = f"more than {MOST_LEVELS:,} different texts"
 MOST_NUMBERS = 1_000
+# Different numbers of a column of text that are kept in case they turn out to be levels.
 WEIGHTS = "Row weights must be finite and not negative, and not all zero."
-"""Different numbers of a column of text that are kept in case they turn out to be levels."""
+# Groups that are numbered, and dealt out to folds in turn; more are dealt out by their value alone.
 MOST_GROUPS = 1_000
-"""Groups that are numbered, and dealt out to folds in turn; more are dealt out by their value alone."""
+# Times of rows that are kept, to cut the time into spans of equally many rows.
 TIMES = 50_000
-"""Times of rows that are kept, to cut the time into spans of equally many rows."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,38 +11,38 @@ import numpy as np
 
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem, Suspicion, SuspicionKind
 
+# In the order in which they are shown.
 KINDS = get_args(SuspicionKind)
-"""In the order in which they are shown."""
 
 MIN_ROWS = 10
+# Columns that are innocent on so many rows are not looked at further.
 SAMPLE = 2_000
-"""Columns that are innocent on so many rows are not looked at further."""
+# How likely a warning may be where nothing but chance is at work, for all columns together.
 CHANCE = 1e-6
-"""How likely a warning may be where nothing but chance is at work, for all columns together."""
+# Cohen's kappa of a column's values and the classes from which the column is called a near copy of the target.
 NEAR_COPY = 0.93
-"""Cohen's kappa of a column's values and the classes from which the column is called a near copy of the target."""
 MIN_NEAR_COPY_ROWS = 30
+# Correlation from which a column is called a copy of a quantity.
 NEAR_LINE = 0.9995
-"""Correlation from which a column is called a copy of a quantity."""
+# Rows on which all columns are looked at together first, and columns from which that pays.
 FEW = 24
-"""Rows on which all columns are looked at together first, and columns from which that pays."""
+# Correlation on those rows from which a column is looked at whole.
 NEAR_ENOUGH = 0.97
-"""Correlation on those rows from which a column is looked at whole."""
 IDENTIFIER_NAME = re.compile(
     r"(?i)(^|[^a-z])(id|uuid|guid|index|key|row|nr|no)([^a-z]|$)|identifier|^unnamed|^column 1$"
 )
+# Names of identifiers that several rows may share: customer_id, CustomerID.
 SHARED_NAME = re.compile(r"(?i:(^|[^a-z])(id|uuid|guid)$)|[a-z]I[dD]$")
-"""Names of identifiers that several rows may share: customer_id, CustomerID."""
+# Text that is a measurement, not a name.
 FRACTION = re.compile(r"[-+]?\d*\.\d+")
-"""Text that is a measurement, not a name."""
+# A column named like an identifier has at least so many values, and so many rows or fewer share one on average.
 MIN_IDENTIFIERS, MAX_ROWS_OF_ONE = 20, 20
-"""A column named like an identifier has at least so many values, and so many rows or fewer share one on average."""
+# The share of rows that are copies of others from which that is reported.
 TWICE = 0.01
-"""The share of rows that are copies of others from which that is reported."""
+# Whole numbers below 64 are counted for many columns at once, on 256 rows, where that takes at most 2^26 counts.
 MOST_CODES, QUICK, MOST_COUNTS = 64, 256, 1 << 26
-"""Whole numbers below 64 are counted for many columns at once, on 256 rows, where that takes at most 2^26 counts."""
+# Where a larger share of the columns holds a different whole number in each row, such numbers are measurements.
 MAX_ALIKE = 0.1
-"""Where a larger share of the columns holds a different whole number in each row, such numbers are measurements."""
 
 
 def suspicions(problem: Problem, dated: Sequence[str] = (), when: FloatArray | None = None) -> list[Suspicion]:

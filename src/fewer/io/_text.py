@@ -21,14 +21,14 @@ from fewer.problem import InputError
 
 SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars", " ": "spaces"}
 CHUNK = 20_000
+# Bytes of text whose cells are counted at a time.
 BLOCK = 1 << 24
-"""Bytes of text whose cells are counted at a time."""
+# Lines among which the header is looked for.
 HEAD = 40
-"""Lines among which the header is looked for."""
+# Rows below a second header row that show which columns hold numbers.
 MIN_ROWS = 3
-"""Rows below a second header row that show which columns hold numbers."""
+# A cell as text and as a number.
 BYTES_PER_CELL = 24
-"""A cell as text and as a number."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,15 +15,15 @@ from numpy.typing import NDArray
 from fewer.io.frames import pl
 from fewer.problem import InputError
 
+# Bytes of a text that are looked at.
 HEAD = 1 << 20
-"""Bytes of a text that are looked at."""
 SEPARATORS = b",;\t|"
+# Bytes of a cell of text that polars keeps in the cell itself; longer ones lie elsewhere.
 INLINE = 12
-"""Bytes of a cell of text that polars keeps in the cell itself; longer ones lie elsewhere."""
+# Bytes of a cell of text, beside what is longer.
 TEXT = 16
-"""Bytes of a cell of text, beside what is longer."""
+# Bytes of a longer cell of text, about: Parquet's schema does not say.
 WORD = 16
-"""Bytes of a longer cell of text, about: Parquet's schema does not say."""
 NARROW = {
     **dict.fromkeys(("Boolean", "Int8", "UInt8"), 1),
     **dict.fromkeys(("Int16", "UInt16"), 2),
@@ -31,8 +31,8 @@ NARROW = {
     "String": TEXT + WORD,
 }
 """Bytes of a cell of each type that does not take eight."""
+# Bytes that a column takes beside its cells: its names, types and wrappers.
 OF_PARQUET, OF_TEXT = 3_000, 7_000
-"""Bytes that a column takes beside its cells: its names, types and wrappers."""
 
 
 @dataclass(frozen=True)
@@ -191,14 +191,14 @@ def _left_by_limits(proc: Path) -> Iterator[int]:
                 yield most - _number_of(proc / "self" / "status", word)
 
 
+# Bytes that each command takes on a table of a few rows: the program itself, libraries included.
 PROGRAM = {"rank": 320_000_000, "select": 390_000_000, "compare": 395_000_000}
-"""Bytes that each command takes on a table of a few rows: the program itself, libraries included."""
+# How many tables of doubles a command holds: the table, training and test rows, and what models make of them.
 TABLES = {"rank": 1.0, "select": 3.0, "compare": 4.0}
-"""How many tables of doubles a command holds: the table, training and test rows, and what models make of them."""
+# Bytes of a row beside its cells: target, weight, folds and masks; lists of held-out outputs, also by all features.
 OF_ROW = {"rank": 48, "select": 304, "compare": 48}
-"""Bytes of a row beside its cells: target, weight, folds and masks; lists of held-out outputs, also by all features."""
+# A cell of a Parquet file as it is read: in its column, and in the table of numbers.
 BYTES_PER_CELL = 16
-"""A cell of a Parquet file as it is read: in its column, and in the table of numbers."""
 
 
 def needed_memory(path: Path, command: str = "rank") -> int:

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from fewer.errors import FewerWarning, InputError
 from fewer.parallel import in_threads
 
+# Threads of a block, in every kernel.
 THREADS = 256
-"""Threads of a block, in every kernel."""
+# Of the compiler: products that are meant to be fused say so.
 OPTIONS = ("--std=c++17", "--fmad=false")
-"""Of the compiler: products that are meant to be fused say so."""
 
 Result = TypeVar("Result")
 

@@ -14,12 +14,12 @@ from fewer.problem import FloatArray, InputError, IntArray, Problem
 
 Scaling = Literal["training", "global", "none"]
 
+# Of two ranges that are not scaled: beyond it, squared differences of the smaller one are lost in the larger one's.
 LARGEST_RATIO = 1e7
-"""Of two ranges that are not scaled: beyond it, squared differences of the smaller one are lost in the larger one's."""
+# Steeper than this no factor has to be: the smallest difference that float32 sees is far beyond the cut already.
 STEEPEST = 1e30
-"""Steeper than this no factor has to be: the smallest difference that float32 sees is far beyond the cut already."""
+# Of a fold's range beside the whole column's, and at all: what is narrower has no reciprocal square.
 NARROWEST, LEAST_SPAN = 1e-40, 1e-150
-"""Of a fold's range beside the whole column's, and at all: what is narrower has no reciprocal square."""
 
 
 def exact_rows(problem: Problem, fold: IntArray, scaling: Scaling = "training") -> bundles.Exact:

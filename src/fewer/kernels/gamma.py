@@ -30,11 +30,11 @@ from fewer.kernels.distances import fill_terms
 FAR = 1 << 62
 BUCKET_BITS = 7
 N_BUCKETS = 1 << BUCKET_BITS
+# So many times k keys are put in order without dealing them out again.
 CROWD = 4
-"""So many times k keys are put in order without dealing them out again."""
 
+# How many units make a tree of subsets: more trees take longer to begin, fewer keep more rows.
 TREE = 6
-"""How many units make a tree of subsets: more trees take longer to begin, fewer keep more rows."""
 
 
 class Targets(NamedTuple):

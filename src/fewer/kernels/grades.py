@@ -18,8 +18,8 @@ from fewer.kernels.compiling import inner, kernel
 
 ACCURACY, BALANCED, MATTHEWS = None, 1, 2  # None, since code that a run has no use for is not compiled.
 PRECISION, RECALL, F1, JACCARD = 3, 4, 5, 6
+# Added to the four above: the mean of all classes, plain or by their weights, instead of one class.
 MACRO, WEIGHTED = 10, 20
-"""Added to the four above: the mean of all classes, plain or by their weights, instead of one class."""
 F1_MACRO = F1 + MACRO
 R2, SQUARED, ROOT_SQUARED, ABSOLUTE = 0, 1, 2, 3
 HITS, ACTUAL, PREDICTED = 0, 1, 2

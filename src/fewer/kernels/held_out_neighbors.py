@@ -23,18 +23,18 @@ from fewer.problem import BoolArray, FloatArray, IntArray
 
 LANES = 32
 FAR = np.float32(3e38)
+# Distances nearer to each other than this share count as equal.
 NEAR = 1e-10
-"""Distances nearer to each other than this share count as equal."""
+# More than rounding can add to what is lost.
 SLACK = 1e-9
-"""More than rounding can add to what is lost."""
+# More rows than this in reach of the k-th distance are left to scikit-learn.
 MOST = 256
-"""More rows than this in reach of the k-th distance are left to scikit-learn."""
+# Nearest rows that are kept in order, at most.
 LONGEST = 40
-"""Nearest rows that are kept in order, at most."""
+# So many are kept.
 AT_LEAST = 12
-"""So many are kept."""
+# What one column more can do to the ratio of two squared distances in single precision, and twice as much.
 ROUNDING = 2.0**-22
-"""What one column more can do to the ratio of two squared distances in single precision, and twice as much."""
 
 
 class Tables(NamedTuple):

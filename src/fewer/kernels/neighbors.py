@@ -25,8 +25,8 @@ from fewer.kernels.nearest import UNSURE
 from fewer.kernels.votes import ballot_for, count_votes, enter, gain, judge, vote
 from fewer.problem import FloatArray
 
+# Rows in a leaf of a tree, at most.
 LEAF = 16
-"""Rows in a leaf of a tree, at most."""
 
 
 @kernel()

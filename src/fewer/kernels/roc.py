@@ -14,8 +14,8 @@ from fewer.kernels.compiling import inner, kernel
 
 BITS = 11
 N_BUCKETS = 1 << BITS
+# Bits of a key that hold a row or cell number.
 ROW_BITS = 24
-"""Bits of a key that hold a row or cell number."""
 
 
 class Groups(NamedTuple):

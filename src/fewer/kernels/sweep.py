@@ -25,8 +25,8 @@ from fewer.kernels.intrinsics import least_float
 from fewer.kernels.votes import ballot_for, count_votes, gain, list_nearest, vote
 
 WRONG, RIGHT, JUDGED, OPEN, OUT = 0, 1, 2, 3, 4
+# Work of a row's walk beside the rows that it passes over: to begin, and at each node.
 TO_BEGIN, A_NODE = 3000.0, 8.0
-"""Work of a row's walk beside the rows that it passes over: to begin, and at each node."""
 
 
 class LossTree(NamedTuple):

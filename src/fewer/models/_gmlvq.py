@@ -31,8 +31,8 @@ from fewer.parallel import one_blas_thread
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, mask_of
 from fewer.validate import stratified_folds
 
+# Relevances below this count as this in logarithms.
 SMALLEST = 1e-12
-"""Relevances below this count as this in logarithms."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,12 +237,12 @@ FEW_ROWS_OF_OMEGA = 30
 WARM_UP = 3
 WINDOW = 3
 SHRINK = 2.0 / 3.0
+# Rows times cells of Ω beyond which descent works in single precision and on all threads.
 LARGE = 20_000_000
-"""Rows times cells of Ω beyond which descent works in single precision and on all threads."""
 RATES = tuple(k / 10 for k in range(10))
 LOOK_BACK = 10
+# Change of the cost by row, over the last ten steps, below which it is at its end.
 FLAT = 1e-6
-"""Change of the cost by row, over the last ten steps, below which it is at its end."""
 
 
 @parameters

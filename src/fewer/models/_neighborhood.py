@@ -138,8 +138,8 @@ def _weights(weights: ArrayLike | None, n_features: int) -> FloatArray:
     return given
 
 
+# The distances between all pairs of this many rows take 3 GiB.
 MOST_ROWS = 20_000
-"""The distances between all pairs of this many rows take 3 GiB."""
 CHUNK = 1024
 
 

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+# Characters of a name that fit beside a picture.
 NAME = 28
-"""Characters of a name that fit beside a picture."""
+# Points of a curve above which they are no longer marked one by one.
 MANY = 60
-"""Points of a curve above which they are no longer marked one by one."""
 
 
 @dataclass

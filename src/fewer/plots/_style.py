@@ -17,20 +17,20 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+# Colors of lines and classes, ordered so that neighbors differ in lightness too.
 COLORS = ("#1b4f72", "#d9822b", "#6aa84f", "#a33a3a", "#7b68a6", "#8c8c8c", "#3aa6a6", "#c2a83e")
-"""Colors of lines and classes, ordered so that neighbors differ in lightness too."""
 
+# Markers of classes, so that color is never the only difference.
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
-"""Markers of classes, so that color is never the only difference."""
 
+# Line styles, in the order of the colors.
 LINES = ("-", "--", "-.", ":")
-"""Line styles, in the order of the colors."""
 
+# For quantities: its lightness only grows, so it survives a grey printer.
 SEQUENTIAL = "cividis"
-"""For quantities: its lightness only grows, so it survives a grey printer."""
 
+# For quantities on both sides of zero.
 DIVERGING = "RdYlBu"
-"""For quantities on both sides of zero."""
 
 STYLE: dict[str, Any] = {
     "axes.axisbelow": True,

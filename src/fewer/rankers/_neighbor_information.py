@@ -19,8 +19,8 @@ from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem
 from fewer.rankers._information import count_information
 
 NOISE = 1e-10
+# Distances that differ by less than this share of the largest value are equal: rounding must not part them.
 SLACK = 1e-12
-"""Distances that differ by less than this share of the largest value are equal: rounding must not part them."""
 
 
 @parameters

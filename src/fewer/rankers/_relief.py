@@ -33,14 +33,14 @@ from fewer.kernels.relief import (
 from fewer.parallel import in_threads
 from fewer.problem import FloatArray, IntArray, Problem, Task
 
+# Lengths of lists that a kernel is compiled for.
 CAPACITIES = (4, 12, 24, 48, 96)
-"""Lengths of lists that a kernel is compiled for."""
 SPAN = 256
 GROUP = 8
+# Bytes of distances that are held at once.
 AT_ONCE = 1 << 33
-"""Bytes of distances that are held at once."""
+# Rows so near to a radius, relative to it, are decided on the CPU.
 BAND = 1e-11
-"""Rows so near to a radius, relative to it, are decided on the CPU."""
 
 
 class ReliefDevice:
@@ -171,8 +171,8 @@ def pooled(lists: NDArray[np.int32], far: FloatArray, codes: IntArray, numbers: 
     return np.ascontiguousarray(np.stack([hits, np.take_along_axis(others, order, axis=1)], axis=1))
 
 
+# Rows a task: sums are added chunk by chunk, so that the number of threads changes nothing.
 CHUNK = 256
-"""Rows a task: sums are added chunk by chunk, so that the number of threads changes nothing."""
 BLOCK = 4096
 
 

@@ -137,11 +137,11 @@ def _opened(tag: str, attributes: Mapping[str, Any]) -> Markup:
     return Markup(f"<{tag}") + Markup("").join(pairs)
 
 
+# Height of a lane, and of one where there are few.
 LANE, TALL = 13, 18
-"""Height of a lane, and of one where there are few."""
 WIDTH = 150
+# Features up to which redundancy is written out, and its darkest shade: numbers stay readable on it.
 NUMBERED, SHADE = 12, 0.45
-"""Features up to which redundancy is written out, and its darkest shade: numbers stay readable on it."""
 
 
 def distribution_picture(name: str, told: Mapping[str, Any], classes: Sequence[str]) -> Markup:

@@ -294,16 +294,16 @@ def _told(selection: Selection, curve: dict[str, Any], stop: dict[str, Any]) -> 
     return f"{told}; {curve['measured']}."
 
 
+# Rows of a class below which it counts as rare.
 RARE = 30
-"""Rows of a class below which it counts as rare."""
+# Share of the repetitions below which a chosen feature hardly returns.
 SELDOM = 0.5
-"""Share of the repetitions below which a chosen feature hardly returns."""
+# Correlation from which on two features count as copies of each other.
 COPY = 0.95
-"""Correlation from which on two features count as copies of each other."""
+# Correlation below which no pair is named.
 ALIKE = 0.5
-"""Correlation below which no pair is named."""
+# Share of missing cells that is told.
 MANY = 0.05
-"""Share of missing cells that is told."""
 
 
 def worries(selection: Selection) -> list[str]:

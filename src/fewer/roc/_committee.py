@@ -22,11 +22,11 @@ from fewer.problem import FloatArray, IntArray
 from fewer.roc._curve import delong_test
 from fewer.roc._learners import NOBODY, Front, LearnedRule
 
+# Standard errors by which a committee must be ahead of a learner with all features to do without it.
 SHOWN = 1.645
-"""Standard errors by which a committee must be ahead of a learner with all features to do without it."""
 
+# How strongly stacking holds learners to equal votes, in units of the log-likelihood.
 TOWARDS_EQUAL = 50.0
-"""How strongly stacking holds learners to equal votes, in units of the log-likelihood."""
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,8 @@ from fewer.roc._learners import NOBODY, Front, Learner, Lessons, Line, weighted_
 
 Children = Literal["forward", "flip", "floating", "stochastic"]
 
+# Standard errors of the area that one more subset must add to the hull of few.
 SHARE_OF_ERROR = 0.1
-"""Standard errors of the area that one more subset must add to the hull of few."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,13 +27,13 @@ from fewer.parallel import Shared, in_threads, run_tasks
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem
 from fewer.validate import assign_folds, split_rows
 
+# Scores held at once.
 CHUNK = 1 << 20
-"""Scores held at once."""
 
 NOBODY = -1
 
+# A hull as the kernels take it: growing false positives, and what the highest point at each is worth.
 Line = tuple[FloatArray, FloatArray]
-"""A hull as the kernels take it: growing false positives, and what the highest point at each is worth."""
 
 
 @dataclass(frozen=True, eq=False)

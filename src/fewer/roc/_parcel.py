@@ -29,18 +29,18 @@ from fewer.roc._rates import Witnesses
 from fewer.text import html_card, html_table
 from fewer.validate import CV
 
+# Subsets that an algorithm which is fitted anew for each may try in a round.
 MAX_SLOW = 30
-"""Subsets that an algorithm which is fitted anew for each may try in a round."""
 
+# Rows of the smaller class, without those for calibration, from which on few subsets are chosen. With fewer a step of
+# the hull is much more than any price, and the choice falls on subsets that these few rows flatter.
 PRICED = 30
-"""Rows of the smaller class, without those for calibration, from which on few subsets are chosen. With fewer a step of
-the hull is much more than any price, and the choice falls on subsets that these few rows flatter."""
 
+# How often folds are dealt where few subsets are chosen: the choice by one dealing is partly luck.
 REPEATS = 3
-"""How often folds are dealt where few subsets are chosen: the choice by one dealing is partly luck."""
 
+# Critical ratio below which a round is the last, where every row judges; the report's is 1.96.
 ENOUGH = 0.5
-"""Critical ratio below which a round is the last, where every row judges; the report's is 1.96."""
 
 
 @parameters

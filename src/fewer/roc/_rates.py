@@ -25,8 +25,8 @@ from fewer.roc._curve import ChordPoint, expected_cost
 from fewer.roc._realisable import Digests, joint_digests, shares
 from fewer.validate import ConfidenceInterval, wilson_interval
 
+# Points tried on each edge of the hull.
 STEPS = 32
-"""Points tried on each edge of the hull."""
 FROM_BOTH = "from the intervals of both rates"
 
 
@@ -263,8 +263,8 @@ def _check_guarantee(guarantee: float) -> None:
         raise InputError(f"guarantee={guarantee!r}: give a probability between 0 and 1, such as 0.95.")
 
 
+# Share of rows that must be told apart by the cells in use for their hash to stand in for a draw.
 DISTINCT = 0.95
-"""Share of rows that must be told apart by the cells in use for their hash to stand in for a draw."""
 
 Choice = Literal["hash", "random"]
 

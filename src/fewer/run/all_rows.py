@@ -28,20 +28,20 @@ from fewer.validate import ConfidenceInterval, fold_interval
 
 N_FOLDS = 5
 EVEN = ("balanced_accuracy", "roc_auc")
+# Spreads from the middle beyond which an input is cut off, so that no single cell decides on a product.
 CLIPPED = 4.0
-"""Spreads from the middle beyond which an input is cut off, so that no single cell decides on a product."""
+# Products that join the fit at most, and the standard errors by which each must differ from zero.
 MOST_PRODUCTS, SURE = 40, 5.0
-"""Products that join the fit at most, and the standard errors by which each must differ from zero."""
 RIDGE = 1e-7
 ROW_FIELDS = ("y", "sample_weight", "groups", "time")
+# Sums of groups that a fold keeps where groups are many: some groups together count as one.
 GROUP_CELLS = 500
-"""Sums of groups that a fold keeps where groups are many: some groups together count as one."""
+# Rows whose inputs are there at a time: they fit into the cache, and beside the table into little memory.
 BLOCK_ROWS = 8192
-"""Rows whose inputs are there at a time: they fit into the cache, and beside the table into little memory."""
+# Sizes that are scored, beside all features.
 LARGEST = 40
-"""Sizes that are scored, beside all features."""
+# Bins of answers from -2 to 2, within which rows tie where they are ranked.
 RANK_BINS = 8192
-"""Bins of answers from -2 to 2, within which rows tie where they are ranked."""
 
 
 @dataclass(frozen=True, eq=False)

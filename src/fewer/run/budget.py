@@ -17,15 +17,15 @@ from fewer.problem import Problem, mask_of
 from fewer.selectors import AutoSelector
 from fewer.validate import stratified_sample
 
+# The share of the seconds that the plan spends; the rest is for what was not measured.
 MARGIN = 0.8
-"""The share of the seconds that the plan spends; the rest is for what was not measured."""
 ROUNDS = 5
+# Subsets that a measurement begins with, and the seconds that it must see.
 FEW, MEASURED = 4, 0.1
-"""Subsets that a measurement begins with, and the seconds that it must see."""
+# Rows of a race that is timed.
 TIMED, TIMED_OF_A_CLASS = 100, 8
-"""Rows of a race that is timed."""
+# A race takes longer by this power of its rows; what comes beside it (stand-ins, pictures) is this share of one.
 GROWTH, BESIDE = 1.2, 0.5
-"""A race takes longer by this power of its rows; what comes beside it (stand-ins, pictures) is this share of one."""
 UNITS = {"": 1.0, "s": 1.0, "sec": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 

@@ -30,8 +30,8 @@ from fewer.run.budget import Budget, parse_budget
 
 CHECKPOINT_SECONDS = 0.5
 RUN, TRACE, HELDOUT, RESULT, CELLS = "run.json", "trace.npz", "heldout.json", "result.json", "cells.jsonl"
+# How many cells a comparison will have.
 TOTAL = "total.json"
-"""How many cells a comparison will have."""
 OWN = (RUN, TRACE, HELDOUT, RESULT, TOTAL, CELLS)
 ASIDE = ".fewer-replaced"
 

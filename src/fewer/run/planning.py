@@ -24,16 +24,16 @@ from fewer.selectors import AutoSelector, RankSelector, SubsetSelector
 from fewer.selectors._base import lay_out_space
 from fewer.validate import near_copies, stratified_sample
 
+# Fewer folds are planned before a search gets less than so many steps.
 STEPS = 10
-"""Fewer folds are planned before a search gets less than so many steps."""
 AUTO_ROWS = 5_000
+# The share of rows with near-copies from which on a note asks for groups.
 COPIES = 0.5
-"""The share of rows with near-copies from which on a note asks for groups."""
 RARE = "(rare)"
+# How much the best feature may gain by luck before a search is preceded by a warning.
 LUCK = 0.05
-"""How much the best feature may gain by luck before a search is preceded by a warning."""
+# A table with fewer rows is answered with fewer folds where a class needs that.
 FEW_ROWS = 30
-"""A table with fewer rows is answered with fewer folds where a class needs that."""
 # From so many classes on, with fewer rows a class than this, the luck of their frequencies shows in held-out scores
 # (experiments/interval_coverage.md).
 MANY_CLASSES, FEW_A_CLASS = 10, 12
@@ -129,8 +129,8 @@ def _components(asked: Request) -> registry.Method:
     return registry.Method("", asked.criterion or "knn", asked.search or "forward", asked.control)
 
 
+# Options that are built first, or mean something else to a selector: `cv` and `budget` are those of the whole run.
 BUILT = {"criterion", "search", "control", "ranker", "estimator", "cv", "budget"}
-"""Options that are built first, or mean something else to a selector: `cv` and `budget` are those of the whole run."""
 
 
 def _passed_on(asked: Request, kind: type[AnySelector]) -> dict[str, Any]:

@@ -16,8 +16,8 @@ PREFER = {
     "balanced": "Few features, close to the best score",
     "accuracy": "The best score, however many features",
 }
+# The largest number of features where none is given.
 ANY = 2**31 - 1
-"""The largest number of features where none is given."""
 RARE = {"refuse": "stop with an error", "drop": "drop their rows", "merge": "merge them"}
 
 

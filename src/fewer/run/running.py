@@ -392,8 +392,8 @@ class _Chooser(Chooser):
         return Choice(answer.support, judge, answer.judge_all, cast(PredictiveScorer | None, scorer), most)
 
 
+# Rows that nearest neighbors learn from where they stand in as the judge: they take the square of the rows.
 JUDGE_ROWS = 5_000
-"""Rows that nearest neighbors learn from where they stand in as the judge: they take the square of the rows."""
 
 
 def judge_of(answer: Answer, plan: Plan, problem: Problem) -> tuple[Criterion, int | None]:
@@ -548,8 +548,8 @@ def _costs(given: Any, order: IntArray, problem: Problem) -> dict[str, float]:
     return {problem.names[i]: float(costs[i]) for i in order}
 
 
+# So many features of the nested order are told at least.
 ORDERED = 60
-"""So many features of the nested order are told at least."""
 
 
 def curve_of(answer: Answer, names: Sequence[str]) -> AutoCurve:
@@ -599,8 +599,8 @@ def _stability(outcome: HeldOutScores, answer: Answer, chosen: list[str]) -> Sta
     return told
 
 
+# Columns that are described one by one; cells up to which a table gets a fingerprint.
 DESCRIBED, HASHED = 100, 20_000_000
-"""Columns that are described one by one; cells up to which a table gets a fingerprint."""
 
 
 def _at_a_glance(problem: Problem, chosen: Sequence[int]) -> TableGlance:

@@ -43,20 +43,20 @@ from fewer.text import counted, score_text
 from fewer.validate import ConfidenceInterval
 
 SAMPLE_ROWS = 50_000
+# Rows that are drawn for the page, and cells of a table up to which they are.
 SHOWN_ROWS, SHOWN_CELLS = 5_000, 200_000_000
-"""Rows that are drawn for the page, and cells of a table up to which they are."""
+# Rows on which `auto` compares models, until the choice is stable; with a budget, as many as it allows.
 ROUNDS, MOST_COMPARED = (5_000, 20_000), 80_000
-"""Rows on which `auto` compares models, until the choice is stable; with a budget, as many as it allows."""
+# Columns about which all rows are asked; of more, those that explain most alone.
 UNSCREENED = 200
-"""Columns about which all rows are asked; of more, those that explain most alone."""
+# Scores that all rows can be asked for.
 SUMMED = {"accuracy", "balanced_accuracy", "roc_auc", "r2"}
-"""Scores that all rows can be asked for."""
+# Rows of each class outside the sample from which on they are asked.
 FEWEST_LEFT = 1_000
-"""Rows of each class outside the sample from which on they are asked."""
+# Of so many groups one is kept for the sample, where there are at least so many; all others then ask new groups.
 ONE_IN, FEWEST_GROUPS = 5, 50
-"""Of so many groups one is kept for the sample, where there are at least so many; all others then ask new groups."""
+# Rows of a rare class that a sample keeps, so that folds of it have some.
 LEAST_OF_A_CLASS = 20
-"""Rows of a rare class that a sample keeps, so that folds of it have some."""
 
 
 def rank(

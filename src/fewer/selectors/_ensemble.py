@@ -184,8 +184,8 @@ class FeatureWeighter(TransformerMixin, SearchingEstimator):
         )
 
 
+# Returns class memberships (m, c), or numbers (m,), for new rows.
 Rule = Callable[[FloatArray], FloatArray]
-"""Returns class memberships (m, c), or numbers (m,), for new rows."""
 
 
 @parameters

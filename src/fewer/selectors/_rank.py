@@ -38,10 +38,10 @@ from fewer.validate import split_rows, stratified_sample
 Importance.ways.append(forest_importances)
 
 MOST_LEADING = 100
+# Rows on which the number of features is judged: neighbors take the square of the rows, ten times.
 MOST_JUDGED = 2_000
-"""Rows on which the number of features is judged: neighbors take the square of the rows, ten times."""
+# Neighbors of a sample: to choose their number takes nine times as long as to predict, for each size and fold.
 FIXED_NEIGHBORS = 5
-"""Neighbors of a sample: to choose their number takes nine times as long as to predict, for each size and fold."""
 
 
 @parameters

@@ -37,12 +37,12 @@ from fewer.serve._guard import PAGE_POLICY, Access, Guard
 from fewer.serve._jobs import Jobs, read_json
 
 HERE = Path(__file__).parent
+# Bytes of a question; tables have a limit of their own.
 MOST_BODY = 8 << 20
-"""Bytes of a question; tables have a limit of their own."""
+# The choices that say how a table is read.
 READING = ("target", "groups", "weights", "time", "task", "kinds", "missing", "encoding", "sheet", "skip")
-"""The choices that say how a table is read."""
+# Seconds between two looks at a run that somebody watches.
 TICK = 0.4
-"""Seconds between two looks at a run that somebody watches."""
 Answer = Callable[[Request], Awaitable[Response]]
 
 

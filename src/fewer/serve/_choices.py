@@ -45,16 +45,16 @@ KINDS = {
     "date month-day-year": "date, month first",
     "left out": "do not use",
 }
+# Options of the command line for what columns are read as.
 READINGS = {"numeric": "numeric", "nominal": "nominal", "exclude": "left out"}
-"""Options of the command line for what columns are read as."""
 TASKS = {"classification": "categories", "regression": "number"}
 ALLOWED: dict[str, Any] = {"goal": get_args(Goal), "task": TASKS, "prefer": PREFER, "rare": RARE, "scoring": METRICS,
                            "estimator": COMPONENTS["estimator"]}  # fmt: skip
 """What may be chosen, by the name of the field."""
 TEXTS = ("groups", "weights", "time", "positive", "schema", "encoding", "sheet")
 SCHEMA = rf"{re.escape(OURS)}/[^/\\\0]*\.schema\.json"
+# Options of `Request` that the page has, by the word of the command line.
 OFFERED = {option.word: (name, option) for name, option in OPTIONS.items() if option.label}
-"""Options of `Request` that the page has, by the word of the command line."""
 DEFAULTS = {word: Request.__dataclass_fields__[name].default for word, (name, _) in OFFERED.items()}
 TYPED = (
     {f"--{word}": word for word in ("target", "groups", "weights", "time", "task")}
@@ -63,8 +63,8 @@ TYPED = (
 )
 PLACES = ("--out", "--report")
 FLAGS: dict[str, dict[str, bool]] = {"--json": {}, "--force": {}, "--skip-rows-without-target": {"skip": True}}
+# Characters of all prices together.
 MOST_PRICES = 20_000
-"""Characters of all prices together."""
 NUMBERS = ("max_fpr", "guarantee", "cost_fp", "cost_fn", "prevalence")
 
 

@@ -18,15 +18,15 @@ from fewer.files import is_debris, write_atomically
 from fewer.run.folder import CELLS, OWN, RUN, is_run
 from fewer.text import printable
 
+# Where the workbench keeps what belongs to no run folder: how tables are read, what was asked for, what was said.
 OURS = ".fewer-serve"
-"""Where the workbench keeps what belongs to no run folder: how tables are read, what was asked for, what was said."""
 KINDS = (
     ".csv", ".tsv", ".txt", ".xlsx", ".ods", ".json", ".jsonl", ".ndjson", ".parquet", ".feather", ".arrow", ".dta",
     ".arff", ".csv.gz", ".tsv.gz", ".csv.zip", ".zip", ".csv.bz2", ".csv.xz", ".csv.zst",
 )  # fmt: skip
 PAGE = "report.html"
+# How the names of pages begin that open the browser; they hold the token.
 DOOR = "open-"
-"""How the names of pages begin that open the browser; they hold the token."""
 LONGEST = 80
 MOST_SHOWN = 500
 

@@ -18,8 +18,8 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
+# For the page of a run, which has a policy of its own: whatever is in it cannot reach the workbench.
 PAGE_POLICY = "sandbox allow-scripts; connect-src 'none'; form-action 'none'; base-uri 'none'; frame-ancestors 'self'"
-"""For the page of a run, which has a policy of its own: whatever is in it cannot reach the workbench."""
 LOCKED = (
     "This workbench needs its token. Open the address shown in the terminal, with ?token= in it; after a restart "
     "the address is a new one.\n"

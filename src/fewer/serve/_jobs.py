@@ -27,8 +27,8 @@ from fewer.serve._folder import Folder
 from fewer.text import printable
 
 MOST_POINTS = 300
+# What was read of a file, until it changes.
 _known: dict[str, tuple[tuple[int, int], Any]] = {}
-"""What was read of a file, until it changes."""
 
 
 def read_json(path: Path) -> dict[str, Any]:
@@ -163,10 +163,10 @@ def source_of(result: dict[str, Any]) -> tuple[str | None, str | None]:
 
 
 LONGEST_LOG = 8_000
+# The command line. -P: modules come from what is installed, never from the folder.
 PROGRAM = (sys.executable, "-P", "-m", "fewer")
-"""The command line. -P: modules come from what is installed, never from the folder."""
+# Seconds that runs have to save their best when the server ends.
 PATIENCE = 10.0
-"""Seconds that runs have to save their best when the server ends."""
 
 
 class Jobs:

@@ -24,10 +24,10 @@ from fewer.serve._guard import LOOPBACK, Access, forward_page
 
 PORT = 8765
 SHORTEST_TOKEN = 16
+# How long a connection may send nothing that can be answered, and how many may do so at once.
 SECONDS_TO_ASK, MOST_WAITING = 30, 200
-"""How long a connection may send nothing that can be answered, and how many may do so at once."""
+# How long the page that opens the browser is kept.
 SECONDS_OPEN = 60.0
-"""How long the page that opens the browser is kept."""
 
 
 def serve(

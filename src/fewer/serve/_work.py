@@ -21,10 +21,10 @@ from fewer.errors import InputError
 from fewer.serve._folder import safe_name
 
 WATCH_SECONDS = 2.0
+# How a cell begins that spreadsheets run.
 FORMULA = r"^[=+\-@\t\r]"
-"""How a cell begins that spreadsheets run."""
+# What reading a table for a page may take: a small file can become a table of any size.
 MOST_BYTES, MOST_SECONDS = 3 << 30, 300.0
-"""What reading a table for a page may take: a small file can become a table of any size."""
 
 
 class Workers:

@@ -13,8 +13,8 @@ from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem
 from fewer.statistics._base import Statistics
 from fewer.statistics._folds import DealtFolds
 
+# Codes are numbers of two bytes.
 MOST_LEVELS = 65_000
-"""Codes are numbers of two bytes."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,10 +21,10 @@ from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 from fewer.statistics._base import Statistics
 
 FEW_CLASSES = 6
+# Cells for which compiled code, which takes a third of a second to load, is not worth loading.
 FEW_CELLS = 20_000
-"""Cells for which compiled code, which takes a third of a second to load, is not worth loading."""
+# Rows of a class whose mean is near enough to that of all.
 HEAD = 64
-"""Rows of a class whose mean is near enough to that of all."""
 
 
 class Ranges(Statistics):

@@ -13,8 +13,8 @@ from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 from fewer.statistics._base import Statistics
 from fewer.statistics._folds import DealtFolds, row_keys
 
+# The chance that a stated rank error does not hold.
 SURE = 1e-6
-"""The chance that a stated rank error does not hold."""
 
 
 class RowSample(Statistics):

@@ -11,8 +11,8 @@ from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 
 __all__ = ["coded_inputs", "drawn_means", "scaled_inputs", "values_of"]
 
+# Rows of the mean that the mean target of a level is mixed with.
 DRAWN = 10.0
-"""Rows of the mean that the mean target of a level is mixed with."""
 
 
 def coded_inputs(X: FloatArray, nominal: BoolArray, features: IntArray | None = None) -> tuple[IntArray, FloatArray]:

@@ -461,8 +461,8 @@ def _masks(masks: ArrayLike) -> BoolArray:
     return z
 
 
+# Data sets up to which Wilcoxon's distribution is counted out.
 MAX_EXACT = 50
-"""Data sets up to which Wilcoxon's distribution is counted out."""
 
 
 @dataclass(frozen=True)

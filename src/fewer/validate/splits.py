@@ -559,10 +559,10 @@ def _parts(
     ]
 
 
+# Rows of a class that a sample keeps, or all of them where there are fewer.
 KEPT = 20
-"""Rows of a class that a sample keeps, or all of them where there are fewer."""
+# Groups that must fit as a whole into a sample of some size; else rows of all groups are drawn.
 WHOLE = 10
-"""Groups that must fit as a whole into a sample of some size; else rows of all groups are drawn."""
 
 
 def stratified_sample(problem: Problem, n_samples: int, rng: np.random.Generator) -> IntArray:
@@ -711,10 +711,10 @@ def _standardized(problem: Problem) -> FloatArray:
 
 MOST_COLUMNS, MOST_ROWS, QUERIES = 30, 20_000, 400
 NEIGHBORS = 16
+# How much farther the next row must be for those before it to count as copies.
 JUMP = 2.0
-"""How much farther the next row must be for those before it to count as copies."""
+# Columns in which a smaller share of the cells is distinct are too coarse to tell copies from neighbors.
 ROUNDED = 0.5
-"""Columns in which a smaller share of the cells is distinct are too coarse to tell copies from neighbors."""
 
 
 def near_copies(problem: Problem) -> float:

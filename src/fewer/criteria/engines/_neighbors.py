@@ -11,10 +11,10 @@ from fewer.criteria.engines._engine import Engine, EngineMetric, Folds
 from fewer.kernels import held_out_neighbors as kernels
 from fewer.problem import BoolArray, FloatArray, IntArray
 
+# Up to so many columns scikit-learn grows a tree, if it may choose.
 TREE_FEATURES = 15
-"""Up to so many columns scikit-learn grows a tree, if it may choose."""
+# Distances nearer to each other than this share count as equal; as many distances at most are kept.
 NEAR, MOST_DISTANCES = 1e-10, 2 * 10**7
-"""Distances nearer to each other than this share count as equal; as many distances at most are kept."""
 
 
 class NeighborsEngine(Engine):

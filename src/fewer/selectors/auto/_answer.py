@@ -28,12 +28,12 @@ from fewer.selectors.auto._curve import (
 )
 from fewer.selectors.auto._race import MODELS, QUICK, PathRace, with_all_features
 
+# Half a point of the score: a ranking that close to the best is taken where it needs fewer features.
 NEAR = 0.005
-"""Half a point of the score: a ranking that close to the best is taken where it needs fewer features."""
+# Standard errors within which a model cannot be told from the best one.
 SAME = 1.0
-"""Standard errors within which a model cannot be told from the best one."""
+# Standard errors from which on a loss counts as one that rows can see.
 SEEN = 2.0
-"""Standard errors from which on a loss counts as one that rows can see."""
 
 
 @dataclass(eq=False)

@@ -13,34 +13,34 @@ from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 from fewer.validate import Split as Rows
 
 Prefer = Literal["fewest", "balanced", "accuracy"]
+# How much of the score a smaller size may lose, by what the user prefers: 3 points, 1, none.
 MARGIN: dict[str, float] = {"fewest": 0.03, "balanced": 0.01, "accuracy": 0.0}
-"""How much of the score a smaller size may lose, by what the user prefers: 3 points, 1, none."""
+# Standard errors that are taken off what rows show to be lost: the best size is the best partly by luck, so that
+# others lose less than they seem to. No more than 1 point is taken off, so that few rows do not excuse everything.
 OPTIMISM = 0.35
-"""Standard errors that are taken off what rows show to be lost: the best size is the best partly by luck, so that
-others lose less than they seem to. No more than 1 point is taken off, so that few rows do not excuse everything."""
+# How likely the size of `"balanced"` may lose more than its margin.
 RISK = 0.25
-"""How likely the size of `"balanced"` may lose more than its margin."""
+# Standard errors that are taken off before a loss is compared with the margin. For `"balanced"` a third is added in
+# the end, so that the risk is kept; with `"fewest"` rows must show a larger loss.
 LUCK: dict[str, float] = {"fewest": 1.25, "balanced": OPTIMISM - float(norm.isf(RISK)), "accuracy": OPTIMISM}
-"""Standard errors that are taken off before a loss is compared with the margin. For `"balanced"` a third is added in
-the end, so that the risk is kept; with `"fewest"` rows must show a larger loss."""
+# A class with less than this share of what an equal class would have makes classes uneven, or is rare.
 UNEVEN, RARE = 0.6, 0.2
-"""A class with less than this share of what an equal class would have makes classes uneven, or is rare."""
+# Between these lies the accuracy that a unit of squared loss costs.
 EXCHANGE = (0.3, 1.5)
-"""Between these lies the accuracy that a unit of squared loss costs."""
+# Scorings in which every row counts the same, not every class.
 PLAIN = {"accuracy", "neg_brier_score", "neg_log_loss", "top_k_accuracy"}
-"""Scorings in which every row counts the same, not every class."""
 ABSOLUTE = {"neg_mean_absolute_error", "neg_median_absolute_error"}
 AREA = "roc_auc"
 SQUARED = {"accuracy", "balanced_accuracy", "r2", "neg_mean_squared_error", "neg_root_mean_squared_error",
            "roc_auc_ovr", "roc_auc_ovo", "average_precision", "neg_brier_score", "top_k_accuracy"}  # fmt: skip
 BY_ROWS = {*SQUARED, "neg_log_loss", AREA, *ABSOLUTE}
+# Rows that choose features for each other are not independent: one that leads by luck in all rows is chosen in every
+# split, and its luck counts in each of them. So much larger than rows show are the standard errors taken.
 DEPENDENT = np.sqrt(2.0)
-"""Rows that choose features for each other are not independent: one that leads by luck in all rows is chosen in every
-split, and its luck counts in each of them. So much larger than rows show are the standard errors taken."""
+# Rows that are held out together, at least, for their places among each other to count.
 FEWEST_RANKED = 10
-"""Rows that are held out together, at least, for their places among each other to count."""
+# Rows of classes smaller than that do not weigh more than if the class had so many.
 FEW_OF_A_CLASS = 5
-"""Rows of classes smaller than that do not weigh more than if the class had so many."""
 
 
 @dataclass(frozen=True)

@@ -14,13 +14,13 @@ import numpy as np
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 from fewer.statistics.encoding import coded_inputs, drawn_means, values_of
 
+# The code of a missing level; the others have 0, 1, …
 MISSING_LEVEL = -1.0
-"""The code of a missing level; the others have 0, 1, …"""
+# Levels that become indicators; columns with more are coded by mean targets.
 MOST_LEVELS = 8
-"""Levels that become indicators; columns with more are coded by mean targets."""
 N_FOLDS = 5
+# Cells of a table that are looked at together, so that wide tables need no second copy.
 BLOCK_CELLS = 1 << 20
-"""Cells of a table that are looked at together, so that wide tables need no second copy."""
 
 
 def with_missing_levels(X: FloatArray, nominal: BoolArray) -> FloatArray:

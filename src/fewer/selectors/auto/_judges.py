@@ -39,8 +39,8 @@ N_ROUNDS = 50
 N_NEWTON, N_BOUNDED, MOST_AXES = 10, 40, 60
 N_NEIGHBORS = 5
 N_TREES, LEAF = 60, 2
+# Inputs from which a split of a tree for a quantity chooses, at most: half of all is slow where there are many.
 MOST_TRIED = 100
-"""Inputs from which a split of a tree for a quantity chooses, at most: half of all is slow where there are many."""
 ALPHAS = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
 PENALTIES = np.array([1e-4, 1e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0, 3.0, 10.0, 100.0])
 
@@ -87,8 +87,8 @@ class NodeSplit:
         return np.where(total > 0, clipped / np.where(total > 0, total, 1.0), 1.0 / outputs.shape[1])
 
 
+# Predicts the test rows from growing lists of inputs: each item says which inputs come on top of those before.
 Judge = Callable[[NodeSplit, Sequence[IntArray]], Iterator[FloatArray]]
-"""Predicts the test rows from growing lists of inputs: each item says which inputs come on top of those before."""
 
 
 def neighbors(split: NodeSplit, steps: Sequence[IntArray]) -> Iterator[FloatArray]:

@@ -22,15 +22,15 @@ TREES, LINEAR, RELIEF, MEAN = "forest importance", "ridge elimination", "ReliefF
 FORWARD, OWN = "forward linear fit", "elimination by the given model"
 LASSO = "L1 path"
 DISTINCT = "forest importance without near-duplicates"
+# The share of a feature's spread from which on one that explains it counts as a copy.
 COPY = 0.8
-"""The share of a feature's spread from which on one that explains it counts as a copy."""
+# Features before it that a feature is compared with.
 LOOKED_BACK = 100
-"""Features before it that a feature is compared with."""
+# Rankings that are averaged over the parts; a search keeps the order that it found on all rows, since of two copies
+# it takes one, and an average would take both.
 COMBINED = {TREES, LINEAR, RELIEF, MEAN, OWN}
-"""Rankings that are averaged over the parts; a search keeps the order that it found on all rows, since of two copies it
-takes one, and an average would take both."""
+# Orders that look at many subsets of the same rows.
 SEARCHED = {FORWARD, LASSO}
-"""Orders that look at many subsets of the same rows."""
 
 
 def ranks_of(order: IntArray, n: int) -> FloatArray:

@@ -93,16 +93,16 @@ class RaceUnits:
 
 
 SIZES = (1, 2, 3, 4, 5, 6, 8, 10, 13, 18, 25, 36, 50, 71, 100, 142, 200)
+# Sizes of tables with more than 200 columns: rows are few beside them, and tell sizes that are close no more apart.
 WIDE_SIZES = (1, 2, 3, 5, 8, 12, 18, 25, 36, 50, 100, 200)
-"""Sizes of tables with more than 200 columns: rows are few beside them, and tell sizes that are close no more apart."""
+# Columns up to which rankings see all; of more, those that tell most alone (and by Relief, where there is time).
 SCREENED, KEPT = 1000, 500
-"""Columns up to which rankings see all; of more, those that tell most alone (and by Relief, where there is time)."""
+# Rows² × columns up to which Relief sees all columns of a wide table.
 RELIEF_CELLS = 2e8
-"""Rows² × columns up to which Relief sees all columns of a wide table."""
+# The share of what is gained over knowing nothing by which a search must be better than a ranking, to be believed.
 HANDICAP: dict[str, float] = {"classification": 0.05, "regression": 0.0}
-"""The share of what is gained over knowing nothing by which a search must be better than a ranking, to be believed."""
+# Standard errors by which a slow model, asked about two sizes, is behind before it is asked about no more.
 HOPELESS = 2.0
-"""Standard errors by which a slow model, asked about two sizes, is behind before it is asked about no more."""
 ALL = "all features"
 QUICK: dict[str, Judge] = {NEIGHBORS: neighbors, LINEAR: linear}
 SLOW: dict[str, Judge] = {FOREST: forest, BOOSTING: boosting}

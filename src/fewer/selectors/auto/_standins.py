@@ -13,13 +13,13 @@ from fewer.selectors.auto._encoding import Encoder, constant_columns, encoded, f
 from fewer.selectors.auto._judges import BOOSTING, FOREST, LINEAR, NEIGHBORS, Judge, NodeSplit, neighbors, ridge, trees
 from fewer.validate import Split as Rows
 
+# Stand-ins that are named for one feature.
 MOST = 5
-"""Stand-ins that are named for one feature."""
+# Of more chosen features than that, the first so many are looked at.
 MOST_CHOSEN = 40
-"""Of more chosen features than that, the first so many are looked at."""
 N_TREES = 30
+# The share of a feature's spread that a stand-in must explain, at least.
 ALIKE = 0.3
-"""The share of a feature's spread that a stand-in must explain, at least."""
 N_ERRORS = 0.5
 
 
