@@ -161,12 +161,12 @@ def test_two_equal_measurements_without_spread_are_not_certainty():
 @pytest.mark.parametrize(("name", "ends"), [("accuracy", (0.0, 1.0)), ("f1_macro", (0.0, 1.0)), ("r2", (-0.5, 1.0))])
 def test_intervals_end_where_scores_do(name, ends, monkeypatch):
     grader = Grader.__new__(Grader)
-    grader.name = name
-    monkeypatch.setattr(grader, "estimand", lambda splits: "")
+    grader.name, grader.problem = name, Problem.from_arrays([[0.0], [1.0]], [0, 1])
+    split = Split(np.array([0]), np.array([1]))
     for low, high, expected in ((-0.5, 1.5, ends), (0.4, 0.6, (0.4, 0.6))):
         whole = ConfidenceInterval(0.5, low, high, 0.95, "t", "")
         monkeypatch.setattr(grader, "interval", lambda splits, grades, estimand, whole=whole: whole)
-        found = grader.of_scores([], [])
+        found = grader.of_scores([split], [])
         assert (found.low, found.high) == expected
 
 

@@ -44,6 +44,7 @@ def test_the_first_step_of_a_search_is_the_same_to_the_bit(task, n_neighbors, cv
     units, new = [np.array([f]) for f in range(6)] + [np.array([0, 2])], np.array([1.0, 1, 1, 1, 1, 0.5, 1])
     slow = scorer.flips(np.zeros(6), units, new)
     monkeypatch.setattr("fewer.criteria._knn.WORTH_SORTING", 0)
+    scorer = KNN(n_neighbors, cv=cv, voting=voting).bind(problem, np.random.default_rng(0), Resources(n_jobs=2))
     seen = []
     monkeypatch.setattr(
         "fewer.criteria._knn.column_gains", lambda exact, f, *rest: seen.append(f) or column_gains(exact, f, *rest)

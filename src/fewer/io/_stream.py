@@ -618,8 +618,10 @@ def _first_rows(stream: Stream) -> Problem:
     first = (stream.source.reduce(_Head(stream.sent(), n_rows), Resources(), [part]) for part in range(stream.n_parts))
     kept = next(own for own in first if own is not None)  # the survey found rows
     seen = "" if kept.n_samples == stream.n_samples else f" (Seen in the first {kept.n_samples:,} rows.)"
-    # Rows of one class say nothing of the others.
-    found = [replace(own, evidence=f"{own.evidence}{seen}") for own in (suspicions(kept) if np.ptp(kept.y) else [])]
+    # Rows of one class say nothing of the others; cells that are too large are refused by whoever sums them up.
+    large = (np.abs(kept.X) > LARGEST).any() or (np.abs(kept.y) > LARGEST).any()
+    found = [] if large or not np.ptp(kept.y) else suspicions(kept)
+    found = [replace(own, evidence=f"{own.evidence}{seen}") for own in found]
     kept = replace(kept, sample_weight=None, groups=None, time=None)
     return kept.told((*kept.notes, *(own.evidence for own in found)), suspicions=found)
 
