@@ -561,7 +561,7 @@ def _attempt(
 
 # ----------------------------------------------------------------------------------------------------- Spark
 
-# Results that one task of Spark merges, a power of two: so many of up to 250 MB fit into one batch of Arrow's.
+# Results that one task of Spark merges, a power of two: 8 results of up to 250 MB fit into one batch of Arrow's.
 FAN = 8
 RESULT = "place long, turn long, result binary"
 

@@ -15,7 +15,7 @@ from fewer.problem import BoolArray, FloatArray, IntArray, Problem, Suspicion, S
 KINDS = get_args(SuspicionKind)
 
 MIN_ROWS = 10
-# Columns that are innocent on so many rows are not looked at further.
+# Rows on which each column is checked first; columns that pass are not checked further.
 SAMPLE = 2_000
 # How likely a warning may be where nothing but chance is at work, for all columns together.
 CHANCE = 1e-6
@@ -35,7 +35,7 @@ IDENTIFIER_NAME = re.compile(
 SHARED_NAME = re.compile(r"(?i:(^|[^a-z])(id|uuid|guid)$)|[a-z]I[dD]$")
 # Text that is a measurement, not a name.
 FRACTION = re.compile(r"[-+]?\d*\.\d+")
-# A column named like an identifier has at least so many values, and so many rows or fewer share one on average.
+# A column named like an identifier has at least this many values, each shared by at most this many rows on average.
 MIN_IDENTIFIERS, MAX_ROWS_OF_ONE = 20, 20
 # The share of rows that are copies of others from which that is reported.
 TWICE = 0.01

@@ -30,7 +30,7 @@ from fewer.kernels.distances import fill_terms
 FAR = 1 << 62
 BUCKET_BITS = 7
 N_BUCKETS = 1 << BUCKET_BITS
-# So many times k keys are put in order without dealing them out again.
+# Up to this multiple of k, keys are sorted directly instead of being dealt into buckets again.
 CROWD = 4
 
 # How many units make a tree of subsets: more trees take longer to begin, fewer keep more rows.

@@ -31,7 +31,7 @@ SLACK = 1e-9
 MOST = 256
 # Nearest rows that are kept in order, at most.
 LONGEST = 40
-# So many are kept.
+# Smallest number of nearest rows that are kept.
 AT_LEAST = 12
 # What one column more can do to the ratio of two squared distances in single precision, and twice as much.
 ROUNDING = 2.0**-22

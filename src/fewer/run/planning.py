@@ -24,7 +24,7 @@ from fewer.selectors import AutoSelector, RankSelector, SubsetSelector
 from fewer.selectors._base import lay_out_space
 from fewer.validate import near_copies, stratified_sample
 
-# Fewer folds are planned before a search gets less than so many steps.
+# Smallest number of steps of a search; with less time, fewer folds are planned.
 STEPS = 10
 AUTO_ROWS = 5_000
 # The share of rows with near-copies from which on a note asks for groups.
@@ -34,8 +34,8 @@ RARE = "(rare)"
 LUCK = 0.05
 # A table with fewer rows is answered with fewer folds where a class needs that.
 FEW_ROWS = 30
-# From so many classes on, with fewer rows a class than this, the luck of their frequencies shows in held-out scores
-# (experiments/interval_coverage.md).
+# From this number of classes on, with fewer rows a class than this, the luck of their frequencies shows in held-out
+# scores (experiments/interval_coverage.md).
 MANY_CLASSES, FEW_A_CLASS = 10, 12
 
 AnySelector = SubsetSelector | RankSelector | AutoSelector

@@ -548,7 +548,7 @@ def _costs(given: Any, order: IntArray, problem: Problem) -> dict[str, float]:
     return {problem.names[i]: float(costs[i]) for i in order}
 
 
-# So many features of the nested order are told at least.
+# Smallest number of features of the nested order that is reported.
 ORDERED = 60
 
 

@@ -53,7 +53,7 @@ UNSCREENED = 200
 SUMMED = {"accuracy", "balanced_accuracy", "roc_auc", "r2"}
 # Rows of each class outside the sample from which on they are asked.
 FEWEST_LEFT = 1_000
-# Of so many groups one is kept for the sample, where there are at least so many; all others then ask new groups.
+# One group in ONE_IN is kept for the sample, where there are at least FEWEST_GROUPS; the others test it on new groups.
 ONE_IN, FEWEST_GROUPS = 5, 50
 # Rows of a rare class that a sample keeps, so that folds of it have some.
 LEAST_OF_A_CLASS = 20

@@ -11,7 +11,7 @@ from fewer.criteria.engines._engine import Engine, EngineMetric, Folds
 from fewer.kernels import held_out_neighbors as kernels
 from fewer.problem import BoolArray, FloatArray, IntArray
 
-# Up to so many columns scikit-learn grows a tree, if it may choose.
+# Largest number of columns for which scikit-learn's algorithm='auto' builds a tree.
 TREE_FEATURES = 15
 # Distances nearer to each other than this share count as equal; as many distances at most are kept.
 NEAR, MOST_DISTANCES = 1e-10, 2 * 10**7

@@ -39,7 +39,7 @@ BY_ROWS = {*SQUARED, "neg_log_loss", AREA, *ABSOLUTE}
 DEPENDENT = np.sqrt(2.0)
 # Rows that are held out together, at least, for their places among each other to count.
 FEWEST_RANKED = 10
-# Rows of classes smaller than that do not weigh more than if the class had so many.
+# Rows of a class with fewer rows than this weigh no more than those of a class with this many.
 FEW_OF_A_CLASS = 5
 
 

@@ -15,7 +15,7 @@ from fewer.validate import Split as Rows
 
 # Stand-ins that are named for one feature.
 MOST = 5
-# Of more chosen features than that, the first so many are looked at.
+# Largest number of chosen features for which substitutes are searched; of more, the first.
 MOST_CHOSEN = 40
 N_TREES = 30
 # The share of a feature's spread that a stand-in must explain, at least.
