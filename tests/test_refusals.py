@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import fewer
-from fewer import SubsetSelector
+from fewer import SubsetSelector, registry
 from fewer.cli import main
 from fewer.control import Aggregate, ChosenNoise, EarlyStopping, Noise, OneStandardError, Probe, Shadow
 from fewer.criteria import KNN, NaiveBayes
@@ -335,6 +335,40 @@ def test_several_targets_are_searched_and_not_judged(criterion, labels):
     assert "With several targets there is no held-out evaluation" in " ".join(answer.notes)
     direct = make_plan(to_problem(X, Y, multi_output=True), criterion=criterion, search="forward", seed=0)
     assert [f"x{i}" for i in np.flatnonzero(direct.selector.fit(X, Y).support_)] == sorted(map(str, answer.features))
+
+
+@pytest.mark.parametrize("method", ["auto", *registry.METHODS])
+def test_groups_that_leave_nothing_to_compare_are_refused_by_their_name(method):
+    X, y, _ = _table()
+    for groups, what in ((np.zeros(60), "all 60 rows are of one group"), (y, "each class is one group")):
+        with pytest.raises(InputError, match=f"here {what}. Give .*groups.*, or none") as refused:
+            fewer.select(X, y, method=method, groups=groups)
+        assert "\n" not in str(refused.value)
+
+
+def _few_groups(y):
+    rows = np.arange(len(y))
+    return {"two": rows % 2, "three": rows % 3, "a class in one of six": np.where(y == 0, 0, 1 + rows % 5)}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("groups", _few_groups(np.zeros(2)))
+@pytest.mark.parametrize(
+    "method",
+    ["knn-forward", "fisher", "lasso", "rfe", "lasso-path", "linear-forward", "stability", "gamma-forward"],
+)
+def test_too_few_groups_for_folds_within_folds_are_answered_or_refused_by_their_name(method, groups):
+    """Folds of a part of the groups had gaps in their numbers, which models were asked to predict."""
+    X, y, _ = _table()
+    X = np.c_[X, X[:, :2] ** 2]
+    refused = ""
+    try:
+        fewer.select(X, y, method=method, groups=_few_groups(y)[groups], random_state=0)
+    except InputError as error:
+        refused = str(error)
+    assert "\n" not in refused
+    assert "group" in refused or not refused
+    assert refused or groups != "two"  # one is held out, and one is left to be split
 
 
 def test_more_classes_than_memory_holds_are_refused(monkeypatch):

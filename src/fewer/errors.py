@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Lock
+from typing import Any
 
 # Characters of a refusal; what was found, an array perhaps, is cut off there.
 LONGEST = 400
@@ -190,3 +191,26 @@ def one_line() -> Iterator[None]:
         text = " ".join(str(error).split())
         kind = InputError if isinstance(error, ValueError) else InputTypeError
         raise kind(text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…") from None
+
+
+@contextmanager
+def naming_one_class(labels: Any) -> Iterator[None]:
+    """Name the cause where a model refuses training rows of one class only.
+
+    Parameters
+    ----------
+    labels : array of shape (n_samples,)
+        The target that the model is given.
+
+    Yields
+    ------
+    None
+        Nothing: the fit stands inside the `with`.
+    """
+    try:
+        yield
+    except ValueError as error:
+        if isinstance(error, InputError) or len(set(labels.ravel().tolist())) > 1:
+            raise
+        what = f"A model was given training rows of one class only, {labels.ravel()[0]!s}: all others are held out."
+        raise InputError(f"{what} Give more rows or groups of each class, or no groups.") from None

@@ -291,6 +291,22 @@ class Problem:
         """The group of each row; each row is a group of its own where no groups were given."""
         return np.arange(self.n_samples) if self.groups is None else self.groups
 
+    def check_groups(self, why: str = "Rows of one group are never on both sides of a split") -> None:
+        """Refuse groups that leave nothing to compare a row with: one for all rows, or one for each class.
+
+        Parameters
+        ----------
+        why : str
+            The rule that leaves nothing, for the message.
+        """
+        if self.groups is None or self.n_samples < 2:
+            return
+        n_groups = int(self.groups.max()) + 1
+        if (self.groups == self.groups[0]).all():
+            raise InputError(f"{why}; here all {self.n_samples:,} rows are of one group. Give more groups, or none.")
+        if self.classes and self.y.ndim == 1 and len(np.unique(self.y * n_groups + self.groups)) == len(set(self.y)):
+            raise InputError(f"{why}; here each class is one group. Give groups that cut across classes, or none.")
+
     def check_neighbors(self, component: str) -> None:
         """Refuse groups that leave no row a neighbor, or for classes no row one of its own class.
 
@@ -299,19 +315,7 @@ class Problem:
         component : str
             The name of what looks for neighbors, for the message.
         """
-        if self.groups is None or self.n_samples < 2:
-            return
-        if (self.groups == self.groups[0]).all():
-            raise InputError(
-                f"{component} compares rows with their neighbors, and rows of one group are never neighbors; "
-                "here all rows are of one group. Give groups with several values, or none."
-            )
-        by_class = [self.groups[self.y == code] for code in range(self.n_classes)] if self.y.ndim == 1 else []
-        if by_class and all((groups == groups[:1]).all() for groups in by_class):
-            raise InputError(
-                f"{component} compares rows with neighbors of their own class, and rows of one group are never "
-                "neighbors; here each class is one group. Give groups that do not follow the classes, or none."
-            )
+        self.check_groups(f"{component} compares rows with their neighbors, which are never of the same group")
 
     @cached_property
     def has_missing(self) -> bool:

@@ -329,6 +329,27 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
+def duration(seconds: float) -> str:
+    """Write a time, rounded up, in the unit that people would use.
+
+    Parameters
+    ----------
+    seconds : float
+        How long it takes.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> duration(35.2), duration(304), duration(13_681)
+    ('36 s', '6 minutes', '4 hours')
+    """
+    unit, size = ("hours", 3600) if seconds > 7200 else ("minutes", 60) if seconds > 120 else ("s", 1)
+    return f"{math.ceil(seconds / size):,} {unit}"
+
+
 def listed(items: Sequence[str], most: int) -> str:
     """Join the first of some items by commas, and say how many more there are.
 

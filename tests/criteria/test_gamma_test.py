@@ -250,8 +250,10 @@ def test_unknown_words_and_too_few_rows_are_refused():
     for wrong in ({"negative": "x"}, {"fit": "x"}, {"ties": "x"}, {"scaling": "x"}, {"n_neighbors": 0}):
         with pytest.raises(InputError):
             bind(problem, **wrong)
-    with pytest.raises(InputError, match="two rows"):
+    with pytest.raises(InputError, match="GammaTest .* of one group"):
         bind(Problem.from_arrays([[1.0], [2.0]], [0, 1], groups=[0, 0]))
+    with pytest.raises(InputError, match="two rows"):
+        bind(Problem.from_arrays([[1.0]], [0]))
 
 
 def wave(n, seed):

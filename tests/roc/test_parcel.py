@@ -298,7 +298,7 @@ def test_groups_stay_together():
         pd.DataFrame(problem.X.astype(int).astype(str)).add_prefix("f"), problem.y, groups=groups
     )
     assert parcel.hull_.area > 0.6
-    with pytest.raises(InputError, match="groups leave no row"):
+    with pytest.raises(InputError, match="each class is one group"):
         Parcel(random_state=0).fit(problem.X, problem.y, groups=problem.y)
 
 

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit, TimeSeriesSplit
@@ -126,3 +128,12 @@ def test_row_groups_of_classes_with_fewer_rows_than_folds_are_dealt_out_too():
     problem = Problem.from_arrays(np.zeros((12, 1)), np.arange(12) % 3, groups=np.arange(12))
     folds = assign_folds(problem, 10, np.random.default_rng(0))
     assert sorted(np.bincount(folds).tolist()) == [1] * 8 + [2] * 2
+
+
+@pytest.mark.parametrize("cv", [2, 3, 5, "loo"])
+def test_folds_of_some_of_the_groups_are_numbered_without_gaps(cv):
+    whole = replace(make_problem(n_rows=42), groups=np.arange(42) // 7)
+    part = whole.take(np.flatnonzero(np.isin(whole.groups, [0, 2, 3, 5])))
+    folds = assign_folds(part, cv, rng())
+    assert np.unique(folds).tolist() == list(range(4 if cv in (5, "loo") else cv))
+    assert all(len(np.unique(folds[part.groups == group])) == 1 for group in (0, 2, 3, 5))

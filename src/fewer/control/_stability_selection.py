@@ -175,6 +175,7 @@ def complementary_halves(problem: Problem, rng: np.random.Generator) -> tuple[In
     -------
     one, other : int arrays
     """
+    problem.check_groups()
     if problem.groups is not None:
         names = rng.permutation(np.unique(problem.groups))
         side = np.isin(problem.groups, names[: len(names) // 2])

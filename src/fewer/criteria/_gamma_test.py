@@ -108,6 +108,7 @@ class GammaTestScorer(Scorer):
         self._slope_weight = criterion.slope_weight
         self._local = criterion.fit == "local"
         self._resources = resources
+        problem.check_neighbors("GammaTest")
         group = problem.row_groups
         self.n_neighbors = int(min(criterion.n_neighbors, n - np.bincount(group).max(initial=0)))
         if self.n_neighbors < 1:

@@ -193,7 +193,7 @@ class LeastSquares(Criterion):
             return LeastSquaresScorer(problem, self.alpha, resources)
         if problem.n_outputs > 1:
             raise IncompatibleError("Folds work with one target; leave cv='loo' for several.")
-        folds = np.unique(assign_folds(problem, self.cv, rng), return_inverse=True)[1]
+        folds = assign_folds(problem, self.cv, rng)
         n_folds = int(folds.max()) + 1
         needed = 16 * n_folds * (problem.n_features + 2) ** 2
         if needed > max(resources.memory, 1 << 30):

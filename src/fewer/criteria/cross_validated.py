@@ -32,11 +32,11 @@ from fewer.criteria.engines import PartMaker, find_engine, find_part, in_single_
 from fewer.criteria.engines._engine import Engine, Split
 from fewer.criteria.engines._histogram_boosting import HistogramBoosting
 from fewer.criteria.engines._parts import Part
-from fewer.errors import one_line, telling
+from fewer.errors import naming_one_class, telling
 from fewer.parallel import Shared, parallelism, run_tasks
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem, Task
 from fewer.validate import assign_folds, split_rows
-from fewer.validate.splits import CV, splits_of, with_both, within_rows
+from fewer.validate.splits import CV, splits_of, with_both
 
 Importance = str | Callable[[Any], Any]
 REPEATS = 5  # How often a column is shuffled.
@@ -690,7 +690,8 @@ class CrossValidatedScorer(PredictiveScorer):
             loud = signature(final.fit).parameters.get("verbose")
             if loud is not None and loud.default is True:  # XGBoost prints each round
                 asked["verbose"] = False
-        return model.fit(cells, self._labels[train], **{f"{path}{key}": asked[key] for key in asked})
+        with naming_one_class(self._labels[train]):
+            return model.fit(cells, self._labels[train], **{f"{path}{key}": asked[key] for key in asked})
 
 
 def _before_last(model: Any, cells: Any, labels: NDArray[Any], held: Any) -> Any:
@@ -806,13 +807,9 @@ def splits_for(problem: Problem, cv: Any, rng: np.random.Generator) -> list[Spli
     if cv is None or isinstance(cv, int | np.integer | str):
         folds = assign_folds(problem, cv, rng)
         return [(np.flatnonzero(folds != k), np.flatnonzero(folds == k)) for k in range(int(folds.max()) + 1)]
-    if isinstance(cv, type) or not hasattr(cv, "split"):
-        if not (splits := with_both(splits_of(cv, problem))):
-            raise InputError(f"cv={cv!r} gives 0 split(s); at least one is needed.")
-        return splits
-    with one_line():
-        pairs = list(cv.split(problem.table, problem.labels, problem.groups))
-    return with_both([within_rows(pair, problem.n_samples) for pair in pairs])
+    if not (splits := with_both(splits_of(cv, problem))):
+        raise InputError(f"cv={cv!r} gives 0 split(s); at least one is needed.")
+    return splits
 
 
 def _with_column(mask: Masks, column: int) -> Masks:

@@ -788,7 +788,10 @@ def standard_error(
     outputs = scorer.outputs(mask)
     judged = np.isfinite(outputs.reshape(len(outputs), -1)).all(axis=1)
     rows, outputs = problem.take(np.flatnonzero(judged)), outputs[judged]
-    parts = assign_folds(replace(rows, time=None), n_parts, rng)  # parts are left out, not predicted
+    try:
+        parts = assign_folds(replace(rows, time=None), n_parts, rng)  # parts are left out, not predicted
+    except InputError:  # the judged rows are of one group
+        return None
     others = [parts != part for part in np.unique(parts)]
     if any(rows.row_weights[other].sum() == 0 for other in others):
         return None

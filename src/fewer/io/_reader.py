@@ -197,6 +197,7 @@ class ProblemReader:
         )  # fmt: skip
         problem.levels.update(table.levels)
         refuse_useless_target(problem)
+        problem.check_groups()
         low, high = problem.extremes
         _refuse_extremes(table, low, high, self.place)
         refuse_constant(~(low < high))
@@ -246,6 +247,7 @@ class ProblemReader:
         target, task = self._decided(target_values(y, self.place), n_rows)
         problem = Problem.from_arrays(np.zeros((n_rows, 1)), target, task=task, **self.rows)
         refuse_useless_target(problem)
+        problem.check_groups()
         if np.isinf(table.data).any():
             by_column = sparse.csc_array(table)
             column = int(np.searchsorted(by_column.indptr, np.argmax(np.isinf(by_column.data)), side="right")) - 1

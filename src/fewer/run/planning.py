@@ -22,6 +22,7 @@ from fewer.run.request import Request
 from fewer.search import Forward
 from fewer.selectors import AutoSelector, RankSelector, SubsetSelector
 from fewer.selectors._base import lay_out_space
+from fewer.text import duration
 from fewer.validate import near_copies, stratified_sample
 
 # Smallest number of steps of a search; with less time, fewer folds are planned.
@@ -296,7 +297,7 @@ def _refuse_too_little(shortest: float, asked: Request) -> None:
         what = asked.method if not asked.has_components else "this search"
         raise InputError(
             f"budget={asked.budget!r} is too short for {what}: the shortest search and two folds take about "
-            f"{np.ceil(needed):,.0f} s here; raise it, or choose a faster method (auto, fisher)."
+            f"{duration(needed)} here; raise it, or choose a faster method (auto, fisher)."
         )
 
 

@@ -46,7 +46,7 @@ from fewer.run.selection import (
     rows_to_tell,
 )
 from fewer.selectors.auto._standins import with_stand_ins
-from fewer.text import listed
+from fewer.text import duration, listed
 from fewer.validate import nogueira
 
 PUBLIC = ("fewer.criteria", "fewer.search", "fewer.control", "fewer.rankers", "fewer.models")
@@ -263,7 +263,7 @@ class _Running:
         done = None if self.folder is None else self.folder.folds()
         request, cv = self.plan.request, self.plan.request.cv
         if not done and self.budget is not None and (needed := self._seconds_with_next(0, self.budget)):
-            self.notes.append(f"No time left for cross-validation; a budget of about {needed:.0f} s would allow it.")
+            self.notes.append(f"No time left for cross-validation; with {duration(needed)} there would be.")
             return None
 
         def keep(records: list[dict[str, Any]]) -> None:

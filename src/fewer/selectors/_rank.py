@@ -272,6 +272,7 @@ def size_curve(
 
 def _learnable(problem: Problem, rng: np.random.Generator) -> list[tuple[IntArray, IntArray]]:
     """Return ten splits of the rows; where they go forward in time, those that begin after a second class was seen."""
+    problem.check_groups()
     try:
         splits = [(split.train, split.test) for split in split_rows(problem, 10, rng)]
     except InputError:

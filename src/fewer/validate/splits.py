@@ -105,7 +105,8 @@ def splits_of(cv: Any, problem: Problem) -> list[tuple[IntArray, IntArray]]:
         return [_listed(pair, problem) for pair in cv]
     with warnings.catch_warnings(), one_line():
         warnings.filterwarnings("ignore", message="The groups parameter is ignored")
-        return [within_rows(pair, problem.n_samples) for pair in cv.split(problem.table, problem.y, problem.groups)]
+        pairs = cv.split(problem.table, problem.labels, problem.groups)
+        return [within_rows(pair, problem.n_samples) for pair in pairs]
 
 
 def count_splits(cv: Any, n_samples: int) -> int:
@@ -118,10 +119,8 @@ def count_splits(cv: Any, n_samples: int) -> int:
     """
     if isinstance(cv, Integral):
         return int(cv)
-    if isinstance(cv, str):
-        return n_samples
     if isinstance(cv, Sized):
-        return len(cv)
+        return n_samples if isinstance(cv, str) else len(cv)
     try:
         return int(cv.get_n_splits())
     except (AttributeError, TypeError, ValueError):  # a generator, or a splitter that must see the rows
@@ -200,27 +199,26 @@ def assign_folds(problem: Problem, cv: Any, rng: np.random.Generator) -> IntArra
         raise InputError(
             "Rows in time have no folds that can stand for each other; use CrossValidated, whose splits go forward."
         )
+    problem.check_groups()
     cv = 5 if cv is None else cv
-    groups = problem.groups
-    single = np.arange(problem.n_samples) if groups is None else groups
+    single = np.unique(problem.row_groups, return_inverse=True)[1]
     if isinstance(cv, str):
         if cv != "loo":
             raise InputError(f"cv={cv!r} is not known; give a number of folds, 'loo' or a splitter.")
-        return single.astype(np.int64)
+        return single
     if not isinstance(cv, int | np.integer):
         return _folds_of_splitter(problem, cv)
     if cv < 2:
         raise InputError(f"cv={cv}: at least 2 folds are needed.")
-    if cv >= len(np.unique(single)):
-        return single.astype(np.int64)
+    if cv > single.max(initial=0):
+        return single
     stratified = problem.task == "classification" and problem.n_outputs == 1
-    if groups is None:
+    if problem.groups is None:
         codes = problem.y if stratified else np.zeros(problem.n_samples, dtype=np.int64)
         return stratified_folds(codes, int(cv), rng)
-    seed = int(rng.integers(2**31))
     # Where every class has fewer rows than there are folds, none can be spread over all of them.
     kind = StratifiedGroupKFold if stratified and np.bincount(problem.y).max() >= cv else GroupKFold
-    return _folds_of_splitter(problem, kind(n_splits=int(cv), shuffle=True, random_state=seed))
+    return _folds_of_splitter(problem, kind(int(cv), shuffle=True, random_state=int(rng.integers(2**31))))
 
 
 def stratified_folds(codes: IntArray, n_folds: int, rng: np.random.Generator) -> IntArray:
@@ -266,7 +264,7 @@ def _folds_of_splitter(problem: Problem, splitter: Any) -> IntArray:
         folds[test] = number
     if (folds < 0).any():
         raise InputError(f"{_short(splitter)} never tests row {int(np.argmin(folds))}; a partition is needed here.")
-    return folds
+    return np.unique(folds, return_inverse=True)[1]  # scikit-learn's folds of whole groups may be empty
 
 
 @dataclass(frozen=True, eq=False)
@@ -456,9 +454,7 @@ def _refuse_leak(problem: Problem, split: Split, cv: Any) -> None:
     if problem.groups is not None:
         torn = np.intersect1d(problem.groups[split.train], problem.groups[split.test])
         if len(torn):
-            raise InputError(
-                f"cv={_short(cv)} has rows of one group on both sides of a split; use GroupKFold or a number."
-            )
+            raise InputError(f"cv={_short(cv)} has one group on both sides of a split; use GroupKFold or a number.")
     both_there = len(split.train) and len(split.test)
     if problem.time is not None and both_there and problem.time[split.train].max() >= problem.time[split.test].min():
         raise InputError(f"cv={_short(cv)} trains on rows that are not earlier than those it tests; give a number.")
@@ -551,11 +547,9 @@ def _parts(
     problem: Problem, rows: IntArray, n_folds: int, rng: np.random.Generator
 ) -> list[tuple[IntArray, IntArray, np.random.Generator]]:
     folds = assign_folds(problem.take(rows), n_folds, rng)
-    numbers = np.unique(folds)
-    seeds = rng.integers(2**63, size=len(numbers))
+    seeds = rng.integers(2**63, size=folds.max() + 1)
     return [
-        (rows[folds != number], rows[folds == number], np.random.default_rng(seed))
-        for number, seed in zip(numbers, seeds, strict=True)
+        (rows[folds != number], rows[folds == number], np.random.default_rng(seed)) for number, seed in enumerate(seeds)
     ]
 
 
