@@ -28,7 +28,7 @@ from sklearn.preprocessing import StandardScaler
 from fewer.datasets import load
 from fewer.io import read_table
 from fewer.models import DiscreteNaiveBayes
-from fewer.models._discrete_naive_bayes import LogTables
+from fewer.models.discrete_naive_bayes import LogTables
 from fewer.problem import Problem, mask_of
 from fewer.roc import Parcel, auroc
 from fewer.roc._committee import CommitteeBallot, elect

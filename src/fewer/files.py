@@ -1,4 +1,4 @@
-"""The one way to write: files that are there whole or not at all, folders that one process at a time uses."""
+"""Files that are written whole or not at all, folders that one process at a time uses, and journals that resume."""
 
 from __future__ import annotations
 
@@ -205,10 +205,10 @@ def refuse_strangers(folder: Path, names: Iterable[str], *, ours: bool) -> None:
                 f"{folder / name} is a link, which may lead elsewhere; nothing was changed. Remove it, or choose "
                 "another folder."
             )
-    found = [] if ours else [name for name in names if (folder / name).exists()]
-    if found:
+    alien = [] if ours else [name for name in names if (folder / name).exists()]
+    if alien:
         raise InputError(
-            f"{folder} holds {found[0]!r}, which belongs to no run that can go on; nothing was changed. Choose another "
+            f"{folder} holds {alien[0]!r}, which belongs to no run that can go on; nothing was changed. Choose another "
             "folder, or move the file away."
         )
 
@@ -458,10 +458,10 @@ class Journal:
     def __init__(self, path: Path, name: dict[str, Any]) -> None:
         self.path, self.trouble = path, ""
         self._waiting: list[bytes] = []
-        found, self._torn = self.read(path, name)
-        self.records = [record for record in found[1:] if record is not None]
-        self.n_damaged = len(found) - 1 - len(self.records) - self._torn if found else 0
-        if not found:
+        records, self._torn = self.read(path, name)
+        self.records = [record for record in records[1:] if record is not None]
+        self.n_damaged = len(records) - 1 - len(self.records) - self._torn if records else 0
+        if not records:
             self._append([_line(name)])
 
     @staticmethod
@@ -483,18 +483,18 @@ class Journal:
             Whether the last line has no end.
         """
         lines = path.read_bytes().split(b"\n") if path.exists() else [b""]
-        found = [_parse_line(line) for line in lines if line]
-        if found and found[0] is None:
+        records = [_parse_line(line) for line in lines if line]
+        if records and records[0] is None:
             raise InputError(
-                f"The first line of {path}, which says what its {len(found) - 1} other lines belong to, is damaged; "
+                f"The first line of {path}, which says what its {len(records) - 1} other lines belong to, is damaged; "
                 "nothing was changed. Put it right, or choose another folder."
             )
-        if found and found[0] != name:
+        if records and records[0] != name:
             kind = next(iter(name))
             raise InputError(
                 f"{path.parent} holds another {kind} (other data, splits, estimators or seed); choose another folder."
             )
-        return found, bool(lines[-1])
+        return records, bool(lines[-1])
 
     def append(self, record: dict[str, Any]) -> None:
         """Add a record; if that cannot be written now, it waits for the next one.

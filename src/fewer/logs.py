@@ -1,4 +1,4 @@
-"""How far a run came, for those who watch: on one line of a terminal, or as a bar in a notebook."""
+"""Progress of a run, on one line of a terminal or as a bar in a notebook."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who does the work: threads, any backend of joblib, or the workers of a Dask client. The one home of all of them."""
+"""Where tasks run: threads, any backend of joblib, a Dask client, Spark partitions."""
 
 from __future__ import annotations
 
@@ -598,17 +598,17 @@ def reduce_on_spark(
     object
         The result of all partitions.
     """
-    found = frame.mapInArrow(partial(_on_partition, function, shared), RESULT)
+    partials = frame.mapInArrow(partial(_on_partition, function, shared), RESULT)
     if parts is not None:  # no other partition is touched
-        rows = frame.sparkSession.sparkContext.runJob(found.rdd, list, list(parts))
+        rows = frame.sparkSession.sparkContext.runJob(partials.rdd, list, list(parts))
         result = _merged_rows(rows, merge, finish, shared)
     else:
         left = n_parts
         while left > 1:
             step = partial(_on_neighbors, merge, finish if left <= FAN else None, shared)
             left = -(-left // FAN)
-            found = found.repartition(left, "place").mapInArrow(step, RESULT)
-        rows = found.collect()
+            partials = partials.repartition(left, "place").mapInArrow(step, RESULT)
+        rows = partials.collect()
         result = pickle.loads(rows[0]["result"]) if n_parts > 1 else _merged_rows(rows, merge, finish, shared)
     if isinstance(result, _Failure):
         raise result.error
@@ -627,8 +627,8 @@ def _on_neighbors(
 ) -> Iterator[Any]:
     """Merge the results whose place is the same, in their turn; at last, all that there are."""
     rows = sorted((row for batch in batches for row in batch.to_pylist()), key=lambda row: (row["place"], row["turn"]))
-    for place, own in groupby(rows, lambda row: 0 if finish else row["place"]):
-        yield _row(place, _merged_rows(own, merge, finish, shared))
+    for place, neighbors in groupby(rows, lambda row: 0 if finish else row["place"]):
+        yield _row(place, _merged_rows(neighbors, merge, finish, shared))
 
 
 def _merged_rows(

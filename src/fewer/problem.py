@@ -86,7 +86,7 @@ class Suspected:
     @property
     def suspects(self) -> list[str]:
         """The columns to leave out first: they give the target away or name the rows."""
-        columns = [found.column for found in self.suspicions if found.column is not None]
+        columns = [suspicion.column for suspicion in self.suspicions if suspicion.column is not None]
         return columns if len(columns) < self.n_features else []
 
     @property
@@ -102,7 +102,7 @@ class Suspected:
         if not self.suspicions:
             return []
         lines = ["Check this first: the scores below may be too good to be true."]
-        lines += [found.evidence for found in self.suspicions]
+        lines += [suspicion.evidence for suspicion in self.suspicions]
         which = "this column" if len(self.suspects) == 1 else "these columns"
         return [*lines, f"Run again without {which}: {self.again}"] if self.again else lines
 

@@ -69,8 +69,12 @@ def write_index() -> Path:
     path = HERE / "_index.py"
     lines = ['"""Generated from the sources by `python -m fewer.registry`: what can be typed, and where it is."""', ""]
     lines.append("INDEX: dict[str, dict[str, str]] = {")
-    for kind, found in read_index().items():
-        lines += [f'    "{kind}": {{', *(f'        "{name}": "{target}",' for name, target in found.items()), "    },"]
+    for kind, targets in read_index().items():
+        lines += [
+            f'    "{kind}": {{',
+            *(f'        "{name}": "{target}",' for name, target in targets.items()),
+            "    },",
+        ]
     path.write_text("\n".join([*lines, "}", ""]), encoding="utf-8")
     return path
 

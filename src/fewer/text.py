@@ -1,7 +1,4 @@
-"""What people wrote, in a form that is safe to show: no control character of a name reaches a terminal.
-
-Results as text for other places: small HTML for notebooks, Markdown, LaTeX.
-"""
+"""How values become text: names that are safe to show, scores, lists and notes; tables as HTML, Markdown and LaTeX."""
 
 from __future__ import annotations
 
@@ -81,9 +78,9 @@ def printable(text: object, keep: str = "") -> str:
     ('age\\x1b[31m', True)
     """
 
-    def escaped(found: re.Match[str]) -> str:
-        code = ord(found[0])
-        return found[0] if found[0] in keep else f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
+    def escaped(match: re.Match[str]) -> str:
+        code = ord(match[0])
+        return match[0] if match[0] in keep else f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
 
     return HIDDEN.sub(escaped, str(text))
 
@@ -131,7 +128,7 @@ def printable_json(text: str) -> str:
     >>> text, json.loads(text) == "a\x9bb"
     ('"a\\u009bb"', True)
     """
-    return HIDDEN.sub(lambda found: found[0] if found[0] in "\n\r\t" else f"\\u{ord(found[0]):04x}", text)
+    return HIDDEN.sub(lambda match: match[0] if match[0] in "\n\r\t" else f"\\u{ord(match[0]):04x}", text)
 
 
 def score_text(value: float | None, low: float | None = None, high: float | None = None) -> str:
@@ -430,9 +427,9 @@ def html_table(titles: Sequence[str], rows: Sequence[Sequence[str]], caption: st
     """
     head = "".join(_cell("th", title, place) for place, title in enumerate(titles))
     body = "".join(f"<tr>{''.join(_cell('td', cell, place) for place, cell in enumerate(row))}</tr>" for row in rows)
-    told = f'<caption style="text-align:left">{html.escape(caption)}</caption>' if caption else ""
+    heading = f'<caption style="text-align:left">{html.escape(caption)}</caption>' if caption else ""
     style = "border-collapse:collapse;margin:.4em 0;color:inherit;background:transparent"
-    return f'<table style="{style}">{told}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+    return f'<table style="{style}">{heading}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
 
 
 def _cell(tag: str, text: str, place: int) -> str:
@@ -455,11 +452,11 @@ def html_card(
     banner = f'<div role="alert" style="{style}">{warned}</div>' if any(alarm) else ""
     color = "#b36b00" if alarm else "#1b7f6b"
     spoken = "<br>".join(html.escape(line) for line in verdict if line)
-    said = f'<p style="border-left:3px solid {color};padding-left:.7em;margin:.4em 0">{spoken}</p>'
+    paragraph = f'<p style="border-left:3px solid {color};padding-left:.7em;margin:.4em 0">{spoken}</p>'
     return (
         f'<div style="font-family:system-ui,sans-serif;max-width:46em;color:inherit">{banner}'
         f'<p style="font-weight:600;margin:.2em 0">{html.escape(title)}</p>'
-        f"{said if spoken else ''}{table}{folded}</div>"
+        f"{paragraph if spoken else ''}{table}{folded}</div>"
     )
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from fewer.contracts import Resources
 from fewer.criteria import KNN
-from fewer.criteria._knn_sweep import NeighborDevice
+from fewer.criteria._knn_device import NeighborDevice
 from fewer.errors import InputError
 from making import make_problem
 

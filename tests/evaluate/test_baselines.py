@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from fewer.evaluate._nested import filter_baseline, random_like
+from fewer.evaluate._compare import filter_baseline
+from fewer.evaluate._nested import random_like
 from making import make_problem
 
 

@@ -9,7 +9,7 @@ from fewer import RankSelector, SubsetSelector
 from fewer.contracts import Resources
 from fewer.criteria import KNN, Classifiability, NaiveBayes
 from fewer.evaluate import scores_by_size, standard_error
-from fewer.evaluate._evidence import best_by_size
+from fewer.evaluate._by_size import best_by_size
 from fewer.problem import Problem
 from fewer.rankers import Fisher, RReliefF
 from fewer.search import Exhaustive, Forward

@@ -8,7 +8,7 @@ from scipy.stats import ks_2samp
 import fewer
 from fewer.cli import main
 from fewer.evaluate import drift
-from fewer.evaluate.distributions import stability_index
+from fewer.evaluate._drift import stability_index
 from fewer.problem import Problem
 
 

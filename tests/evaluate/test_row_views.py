@@ -5,7 +5,8 @@ import polars as pl
 import pytest
 
 from fewer.criteria import KNN, LeastSquares
-from fewer.evaluate._evidence import HIGH, SHOWN, WIDE, always_wrong, plane
+from fewer.evaluate._evidence import always_wrong
+from fewer.evaluate.planes import HIGH, SHOWN, WIDE, plane
 from fewer.io import to_problem
 from fewer.problem import Problem
 from making import make_problem

@@ -86,7 +86,7 @@ def test_quantities_are_ranked_too(ranker, monkeypatch):
 def test_criteria_give_the_dense_scores(criterion, pair, monkeypatch):
     dense, thin = pair
     forbid_dense(monkeypatch)
-    monkeypatch.setattr("fewer.models._discrete_naive_bayes.SPARSE_BLOCK", 1500)  # five columns at a time
+    monkeypatch.setattr("fewer.models.discrete_naive_bayes.SPARSE_BLOCK", 1500)  # five columns at a time
     masks = np.eye(12, dtype=bool)[:4] | np.eye(12, dtype=bool)[1:5]
     expected = criterion.bind(dense, np.random.default_rng(1), Resources()).score(masks)
     found = criterion.bind(thin, np.random.default_rng(1), Resources()).score(masks)
@@ -101,7 +101,7 @@ def test_naive_bayes_is_the_dense_one_to_the_bit(scoring, missing, monkeypatch):
         for rows in both("classification", missing)
     )
     forbid_dense(monkeypatch)
-    monkeypatch.setattr("fewer.models._discrete_naive_bayes.SPARSE_BLOCK", 1500)
+    monkeypatch.setattr("fewer.models.discrete_naive_bayes.SPARSE_BLOCK", 1500)
     criterion, rng = NaiveBayes(scoring, cv=3), np.random.default_rng
     one, other = (criterion.bind(rows, rng(1), Resources()) for rows in (dense, thin))
     units = [np.array([c]) for c in range(12)]

@@ -33,7 +33,7 @@ def table(n=70, p=6, n_classes=2, mixed=False, seed=0):
 
 
 def both(problem, monkeypatch, device, **options):
-    monkeypatch.setattr("fewer.criteria._knn_sweep.DEVICE_SAMPLE", 64)
+    monkeypatch.setattr("fewer.criteria._knn_device.DEVICE_SAMPLE", 64)
     cuda_shim.use(monkeypatch, device)
     return [KNN(**options).bind(problem, np.random.default_rng(0), Resources(device=name)) for name in ("cpu", "cuda")]
 

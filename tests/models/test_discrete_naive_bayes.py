@@ -8,7 +8,7 @@ from sklearn.preprocessing import KBinsDiscretizer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fewer.models import DiscreteNaiveBayes, MDLPDiscretizer
-from fewer.models._discrete_naive_bayes import LogTables
+from fewer.models.discrete_naive_bayes import LogTables
 from fewer.problem import Problem
 
 

@@ -4,21 +4,26 @@ from fewer.criteria._cfs import CFS
 from fewer.criteria._classifiability import Classifiability, classifiability
 from fewer.criteria._complexity import (
     BoundaryShare,
-    Consistency,
     FisherRatio,
     LinearSeparability,
-    Separability,
     boundary_share,
     fisher_ratio,
-    intrinsic_dimension,
     linear_separability,
-    reachable_error,
 )
-from fewer.criteria._gamma_test import GammaTest, TrainingStop, gamma_test, training_stop
+from fewer.criteria._consistency import Consistency
+from fewer.criteria._gamma_test import (
+    GammaTest,
+    TrainingStop,
+    gamma_test,
+    intrinsic_dimension,
+    reachable_error,
+    training_stop,
+)
 from fewer.criteria._knn import KNN
 from fewer.criteria._least_squares import LeastSquares
 from fewer.criteria._naive_bayes import NaiveBayes
 from fewer.criteria._rann import RANN
+from fewer.criteria._separability import Separability
 from fewer.criteria.cross_validated import CrossValidated
 
 __all__ = [

@@ -263,16 +263,16 @@ class ClassifiabilityScorer(Scorer):
         limits = self._limits(squares, np.count_nonzero(masks, axis=1))
         soft, n_classes = self._mode == kernels.SOFT_CLASSES, self.problem.n_classes
         n_tallies = 1 + n_classes if soft else 3 if self._mode == kernels.SOFT_VALUES else 2
-        found = on.within(masks, limits, self._targets(np.arange(self.problem.n_samples)), n_tallies)
-        sizes, agreeing = np.ascontiguousarray(found[:, 0]), found[:, 1]
+        tallies = on.within(masks, limits, self._targets(np.arange(self.problem.n_samples)), n_tallies)
+        sizes, agreeing = np.ascontiguousarray(tallies[:, 0]), tallies[:, 1]
         if soft:
             agreeing = np.zeros_like(sizes)
-            for votes in np.moveaxis(found[:, 1:], 1, 0):
+            for votes in np.moveaxis(tallies[:, 1:], 1, 0):
                 agreeing += votes**2
             np.divide(agreeing, sizes, out=agreeing, where=sizes > 0)
         elif self._mode == kernels.SOFT_VALUES:
-            mean = np.divide(found[:, 1] ** 2, sizes, out=np.zeros_like(sizes), where=sizes > 0)
-            agreeing = np.where(sizes > 0, sizes - 2.0 * (found[:, 2] - mean), 0.0)
+            mean = np.divide(tallies[:, 1] ** 2, sizes, out=np.zeros_like(sizes), where=sizes > 0)
+            agreeing = np.where(sizes > 0, sizes - 2.0 * (tallies[:, 2] - mean), 0.0)
         return self._smoothness(sizes, np.ascontiguousarray(agreeing))
 
     def _sum(self, values: FloatArray) -> FloatArray:

@@ -1,158 +1,22 @@
-"""Distances between class distributions: monotone criteria for branch and bound (Nel, section 2.4).
-
-How far two classes are from being separable by a plane (Dong & Kothari 2003, section 3; Ho & Basu 2002).
-
-The classical measures that classifiability stands beside: Fisher's discriminant ratio and the spanning tree.
+"""Classical measures of how hard two classes are to separate: a plane, Fisher's ratio, the spanning tree.
 
 Dong & Kothari 2003, section 3, equation 1; Friedman & Rafsky, Annals of Statistics 7 (1979); Ho & Basu, IEEE
 Transactions on Pattern Analysis and Machine Intelligence 24 (2002).
-
-Rows that agree in the chosen features should agree in the class: the measure behind FOCUS.
-
-H. Almuallim and T. Dietterich, Learning with many irrelevant features, AAAI 1991; the rate is that of H. Liu and
-R. Setiono, A probabilistic approach to feature selection, ICML 1996.
-
-What γ says about the error that a classifier can reach, and how many features rows need (Nel, chapter 8).
-
-For classes, half of the squared difference of two outputs is ½ where they differ: as rows become many, γ tends to half
-of the chance R that two rows at one place have different classes. That is the error of the nearest neighbor, and T.
-Cover and P. Hart (IEEE Transactions on Information Theory 13, 1967) enclose the error of the best classifier by it.
 """
 
 from __future__ import annotations
 
 from itertools import combinations
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.optimize import linprog
-from sklearn.neighbors import NearestNeighbors
-from sklearn.utils._param_validation import HasMethods
 
-from fewer.contracts import ROWS, Criterion, Masks, Resources, Scorer, Share, parameters
+from fewer.contracts import ROWS, Criterion, Masks, Resources, Scorer
 from fewer.io import to_problem
 from fewer.kernels.classifiability import spanning_tree
 from fewer.kernels.differences import exact_rows
-from fewer.models import MDLPDiscretizer
-from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem, Task
-from fewer.statistics.encoding import scaled_inputs
-
-MEASURES = ("mahalanobis", "bhattacharyya", "scatter")
-
-
-@parameters
-class Separability(Criterion):
-    """How far apart the classes are, taken as normal distributions. It never falls when a feature is added.
-
-    Read more in the guide: :doc:`/guide/big`.
-
-    Parameters
-    ----------
-    measure : {"mahalanobis", "bhattacharyya", "scatter"}, default="mahalanobis"
-        Squared Mahalanobis distance of the class means under the pooled covariance; Bhattacharyya distance, which
-        sees different covariances too; or the trace of S_w⁻¹ S_b, the scatter between classes in units of the
-        scatter within. With more than two classes the first two are means over all pairs of classes.
-    shrinkage : float, default=1e-3
-        Share of each covariance that is replaced by the identity (columns have unit variance), so that collinear
-        columns and classes with few rows do no harm.
-
-    Notes
-    -----
-    Columns are standardized. A nominal column counts as its 0/1 level indicators, a missing cell as the column's
-    mean. Row weights are used.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> import fewer
-    >>> X, y = load_iris(return_X_y=True)
-    >>> search = fewer.search.BranchAndBound()
-    >>> selector = fewer.SubsetSelector(Separability("scatter"), search, n_features_to_select=2).fit(X, y)
-    >>> selector.get_support()
-    array([ True, False,  True, False])
-    """
-
-    command_name = "separability"
-    takes: ClassVar[frozenset[str]] = ROWS
-    weights_repeat_rows: ClassVar[bool] = True
-    monotone: ClassVar[bool] = True
-    tasks: ClassVar[tuple[Task, ...]] = ("classification",)
-
-    measure: Literal["mahalanobis", "bhattacharyya", "scatter"] = "mahalanobis"
-    shrinkage: Share = 1e-3
-
-    def bind(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> SeparabilityScorer:
-        return SeparabilityScorer(problem, self.measure, self.shrinkage)
-
-
-class SeparabilityScorer(Scorer):
-    """`Separability` bound to rows."""
-
-    def __init__(self, problem: Problem, measure: str, shrinkage: float) -> None:
-        weights = problem.row_weights
-        table, self._owner = scaled_inputs(problem, weights / weights.sum())
-        present = [code for code in np.unique(problem.y) if weights[problem.y == code].sum() > 0]
-        moments = [_moments(table[problem.y == code], weights[problem.y == code]) for code in present]
-        mass = np.array([weights[problem.y == code].sum() for code in present])
-        share = mass / mass.sum()
-        self._means = np.array([mean for mean, _ in moments]).reshape(len(present), table.shape[1])
-        spreads = np.array([spread for _, spread in moments]).reshape(len(present), *2 * table.shape[1:])
-        identity = max(shrinkage, 1e-12) * np.eye(table.shape[1])
-        self._spreads = (1.0 - shrinkage) * spreads + identity
-        self._pooled = np.tensordot(share, self._spreads, axes=1)
-        self._measure = measure
-        self._share = share
-
-    def score(self, masks: Masks) -> FloatArray:
-        """Score (m, p) masks, those of one size together."""
-        used = np.asarray(masks, dtype=bool)[:, self._owner]
-        sizes = used.sum(axis=1)
-        scores = np.zeros(len(masks))
-        for size in np.unique(sizes[sizes > 0]):
-            group = np.flatnonzero(sizes == size)
-            for part in np.array_split(group, -(-len(group) * size * size // 1_000_000) or 1):
-                scores[part] = self._distances(np.nonzero(used[part])[1].reshape(len(part), size))
-        return scores
-
-    def _distances(self, columns: IntArray) -> FloatArray:
-        """Measure (m, s) lists of columns."""
-        if self._measure == "scatter":
-            middle = self._share @ self._means
-            pooled = _blocks(self._pooled, columns)
-            return np.asarray(
-                sum(
-                    w * _square(pooled, (mean - middle)[columns])
-                    for w, mean in zip(self._share, self._means, strict=True)
-                )
-            )
-        pairs = list(combinations(range(len(self._means)), 2))
-        total = np.zeros(len(columns))
-        for one, other in pairs:
-            gap = (self._means[one] - self._means[other])[columns]
-            if self._measure == "mahalanobis":
-                total += _square(_blocks(self._pooled, columns), gap)
-            else:
-                first, second = _blocks(self._spreads[one], columns), _blocks(self._spreads[other], columns)
-                middle = (first + second) / 2.0
-                volumes = [np.linalg.slogdet(blocks)[1] for blocks in (middle, first, second)]
-                total += _square(middle, gap) / 8.0 + (volumes[0] - (volumes[1] + volumes[2]) / 2.0) / 2.0
-        return total / max(len(pairs), 1)
-
-
-def _moments(rows: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-    mean = np.average(rows, axis=0, weights=weights)
-    centered = rows - mean
-    return mean, (centered * weights[:, None]).T @ centered / weights.sum()
-
-
-def _blocks(matrix: FloatArray, columns: IntArray) -> FloatArray:
-    return matrix[columns[:, :, None], columns[:, None, :]]
-
-
-def _square(blocks: FloatArray, vectors: FloatArray) -> FloatArray:
-    """Return vᵀ A⁻¹ v for each block and vector."""
-    return np.asarray((vectors * np.linalg.solve(blocks, vectors[:, :, None])[:, :, 0]).sum(axis=1))
+from fewer.problem import BoolArray, FloatArray, Problem, Task
 
 
 class LinearSeparability(Criterion):
@@ -217,8 +81,8 @@ def _mean_distance(X: FloatArray, positive: BoolArray, weights: FloatArray) -> f
     share = 0.5 * weights / np.maximum(np.where(positive, *masses), 1e-300)
     table = np.hstack([-sign[:, None] * np.column_stack([X, np.ones(n)]), -np.eye(n)])
     bounds = [(None, None)] * (p + 1) + [(0, None)] * n
-    found = linprog(np.append(np.zeros(p + 1), share), A_ub=table, b_ub=-np.ones(n), bounds=bounds, method="highs")
-    return float(round(found.fun, 12)) if found.status == 0 else 1.0
+    solution = linprog(np.append(np.zeros(p + 1), share), A_ub=table, b_ub=-np.ones(n), bounds=bounds, method="highs")
+    return float(round(solution.fun, 12)) if solution.status == 0 else 1.0
 
 
 def linear_separability(X: Any, y: Any) -> float:
@@ -398,143 +262,3 @@ def _fisher_ratios(problem: Problem) -> FloatArray:
         ratio = np.divide(apart, spread, out=np.where(apart > 0, np.finfo(float).max, 0.0), where=spread > 0)
         ratios = np.maximum(ratios, ratio)
     return ratios
-
-
-# Numbers of so few distinct values are levels already.
-FEW = 10
-
-
-@parameters
-class Consistency(Criterion):
-    """The share of rows that a table of the chosen features gets right: the largest class among equal rows.
-
-    With `Exhaustive` this is FOCUS: of all subsets that contradict nothing, the smallest. Adding a feature never lowers
-    it, so that branch and bound is exact, too. It overfits; numbers of more than ten values are therefore
-    cut into bins first.
-
-    Read more in the guide: :doc:`/methods/parts`.
-
-    Parameters
-    ----------
-    discretizer : transformer, default=MDLPDiscretizer()
-        Cuts numeric columns of more than ten values into bins.
-
-    See Also
-    --------
-    Classifiability : Rows that lie near each other should agree in the class.
-
-    Examples
-    --------
-    >>> import fewer
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.integers(2, size=(200, 5)).astype(bool)
-    >>> y = X[:, 1] ^ X[:, 3]
-    >>> fewer.SubsetSelector(Consistency(), fewer.search.Exhaustive()).fit(X, y).get_support(indices=True)
-    array([1, 3])
-    """
-
-    command_name = "consistency"
-    takes: ClassVar[frozenset[str]] = ROWS
-
-    monotone: ClassVar[bool] = True
-    supports_weights: ClassVar[bool] = True
-    tasks: ClassVar[tuple[Task, ...]] = ("classification",)
-
-    discretizer: Annotated[Any, HasMethods(["fit", "transform"]), None] = None
-
-    def bind(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Scorer:
-        return _ConsistencyScorer(_levels(problem, self.discretizer), problem)
-
-
-class _ConsistencyScorer(Scorer):
-    def __init__(self, codes: IntArray, problem: Problem) -> None:
-        self._codes, self._y, self._n_classes = codes, problem.y, problem.n_classes
-        self._weight = problem.row_weights
-
-    def score(self, masks: Masks) -> FloatArray:
-        return np.array([self._one(mask) for mask in masks.astype(bool)])
-
-    def _one(self, mask: Masks) -> float:
-        cell = np.zeros(len(self._y), dtype=np.int64)
-        for feature in np.flatnonzero(mask):
-            # Numbered anew after each feature, so that numbers stay small.
-            cell = np.unique(cell * (self._codes[feature].max() + 1) + self._codes[feature], return_inverse=True)[1]
-        counts = np.bincount(cell * self._n_classes + self._y, self._weight, (cell.max() + 1) * self._n_classes)
-        return float(counts.reshape(-1, self._n_classes).max(axis=1).sum() / self._weight.sum())
-
-
-def _levels(problem: Problem, discretizer: Any) -> IntArray:
-    """Return the level of each cell, (n_features, n_samples); missing cells are a level of their own."""
-    few = np.array([len(np.unique(column)) <= FEW for column in problem.X.T], dtype=bool)
-    numeric = np.array([kind == "numeric" for kind in problem.kinds], dtype=bool) & ~few
-    X = problem.X.copy()
-    if numeric.any():
-        bins = MDLPDiscretizer() if discretizer is None else discretizer
-        X[:, numeric] = bins.fit(problem.X[:, numeric], problem.y).transform(problem.X[:, numeric])
-    return np.array([np.unique(column, return_inverse=True)[1] for column in X.T], dtype=np.int64)
-
-
-def reachable_error(gamma: float, n_classes: int = 2) -> tuple[float, float]:
-    """Return the range in which the least reachable error rate lies, given γ.
-
-    Read more in the guide: :doc:`/methods/parts`.
-
-    Parameters
-    ----------
-    gamma : float
-        As `gamma_test` estimates it for classes; below 0 counts as 0.
-    n_classes : int, default=2
-        How many classes there are.
-
-    Returns
-    -------
-    (float, float)
-        With R = 2 γ and c = (K − 1) / K: c (1 − √(1 − R / c)), and R, at most c.
-
-    Examples
-    --------
-    >>> [round(edge, 3) for edge in reachable_error(0.08)]
-    [0.088, 0.16]
-    """
-    if n_classes < 2:
-        raise InputError(f"n_classes={n_classes}: an error rate needs at least two classes.")
-    most = (n_classes - 1) / n_classes
-    rate = min(max(2.0 * float(gamma), 0.0), most)
-    return most * (1.0 - float(np.sqrt(1.0 - rate / most))), rate
-
-
-def intrinsic_dimension(X: ArrayLike, n_neighbors: int = 10) -> float:
-    """Estimate how many numbers it takes to say where a row lies: no more features than that are needed.
-
-    Read more in the guide: :doc:`/methods/parts`.
-
-    Parameters
-    ----------
-    X : array of shape (n_samples, n_features)
-        Numbers, on scales that can be compared; rows that repeat are taken once.
-    n_neighbors : int, default=10
-        How many neighbors' distances are compared.
-
-    Returns
-    -------
-    float
-        E. Levina and P. Bickel's maximum likelihood (NIPS 2004), the inverses averaged (D. MacKay and Z. Ghahramani).
-        Use its ceiling as `n_features_to_select=(1, ceiling)`: the stopping size that the thesis asks for.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> plane = rng.normal(size=(2000, 2)) @ rng.normal(size=(2, 10))
-    >>> round(intrinsic_dimension(plane), 1)
-    2.0
-    """
-    cells: FloatArray = np.unique(np.asarray(X, dtype=np.float64), axis=0)
-    if np.isnan(cells).any():
-        raise InputError("X has missing cells; fill them first.")
-    if len(cells) <= n_neighbors or n_neighbors < 2:
-        raise InputError(
-            f"{len(cells)} distinct rows are too few for {n_neighbors} neighbors; at least one more is needed."
-        )
-    found: Any = NearestNeighbors(n_neighbors=n_neighbors + 1).fit(cells).kneighbors(cells)[0][:, 1:]
-    logs = np.log(found[:, -1:] / found[:, :-1])
-    return float((n_neighbors - 1) / logs.sum(axis=1).mean())

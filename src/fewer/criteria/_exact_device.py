@@ -83,14 +83,14 @@ class ExactDevice:
 
     def near(self, weights: FloatArray, capacity: int) -> DeviceLists:
         """List the nearest rows of all rows under (m, p) weights."""
-        found = np.empty((len(weights), capacity, self.n), dtype=np.int32)
+        rows = np.empty((len(weights), capacity, self.n), dtype=np.int32)
         distance = np.empty((len(weights), capacity, self.n))
-        for low, high, some in self._batches(weights, 12 * capacity):
-            for part, lists, far, _ in self._lists(some, capacity):
+        for low, high, batch in self._batches(weights, 12 * capacity):
+            for part, lists, far, _ in self._lists(batch, capacity):
                 a, b = part.numbers[0], part.numbers[-1] + 1
-                found[low:high, :, a:b] = self._device.get(lists)
+                rows[low:high, :, a:b] = self._device.get(lists)
                 distance[low:high, :, a:b] = self._device.get(far)
-        return DeviceLists(found, distance)
+        return DeviceLists(rows, distance)
 
     def _batches(self, weights: FloatArray, n_bytes: int) -> Iterator[tuple[int, int, FloatArray]]:
         """Cut masks into batches whose results fit, at so many bytes a mask and row."""
@@ -130,17 +130,17 @@ class ExactDevice:
         self, weights: FloatArray, capacity: int, asked: Asked | None = None
     ) -> Iterator[tuple[Asked, Any, Any, list[Any]]]:
         device, subsets = self._device, self._subsets(weights)
-        for some in self._asked() if asked is None else [asked]:
-            width = len(some.numbers)
-            found = device.full((len(weights), capacity, width), -1, np.int32)
+        for part in self._asked() if asked is None else [asked]:
+            width = len(part.numbers)
+            near = device.full((len(weights), capacity, width), -1, np.int32)
             distance = device.full((len(weights), capacity, width), FAR, np.float64)
             for first, last, rows in self._tiles():
                 device.run(
-                    "exact", "listed", -(-width // THREADS) * len(weights), some.cells, width, some.ids, rows,
-                    last - first, first, *self._shared, self._group, self.p, *subsets, found, distance,
+                    "exact", "listed", -(-width // THREADS) * len(weights), part.cells, width, part.ids, rows,
+                    last - first, first, *self._shared, self._group, self.p, *subsets, near, distance,
                     CAPACITY=capacity,
                 )  # fmt: skip
-            yield some, found, distance, subsets
+            yield part, near, distance, subsets
 
     # ------------------------------------------------------------------------------------------------- votes
 
@@ -162,14 +162,14 @@ class ExactDevice:
                 rules.n_classes, rules.grain, device.put(rules.ks.astype(np.int32)), t, int(rules.by_rows),
             ]  # fmt: skip
         total, left = np.zeros((len(weights), t)), []
-        for low, high, some in self._batches(weights, 12 * capacity + 1):
-            gains = device.full((len(some), t), 0.0, np.float64)
-            for part, found, distance, subsets in self._lists(some, capacity, asked):
+        for low, high, batch in self._batches(weights, 12 * capacity + 1):
+            gains = device.full((len(batch), t), 0.0, np.float64)
+            for part, near, distance, subsets in self._lists(batch, capacity, asked):
                 width = len(part.numbers)
-                unsure = device.full((len(some), width), 0, np.uint8)
+                unsure = device.full((len(batch), width), 0, np.uint8)
                 rows_gain = device.full(width if by_row is not None else 1, 0.0, np.float64)
                 device.run(
-                    "exact", "vote", -(-width // THREADS) * len(some), found, distance, capacity, width, part.ids,
+                    "exact", "vote", -(-width // THREADS) * len(batch), near, distance, capacity, width, part.ids,
                     *self._voting, gains, unsure, int(by_row is not None), rows_gain,
                 )  # fmt: skip
                 if by_row is not None:
@@ -178,7 +178,7 @@ class ExactDevice:
                 if len(rows) and self._whole is not None and rules.n_classes:
                     self._by_levels(which, part.numbers[rows], subsets, gains)
                 elif len(rows):
-                    starts = np.searchsorted(which, np.arange(len(some) + 1))
+                    starts = np.searchsorted(which, np.arange(len(batch) + 1))
                     unsure_in = np.flatnonzero(np.diff(starts)).tolist()
                     left += [(low + m, part.numbers[rows[starts[m] : starts[m + 1]]]) for m in unsure_in]
             total[low:high] = device.get(gains)
@@ -190,11 +190,11 @@ class ExactDevice:
         assert voting is not None
         at_once = max(device.memory // 4 // (8 * self.n), 1)
         for low in range(0, len(rows), at_once):
-            some = slice(low, low + at_once)
-            n_pairs = len(rows[some])
+            piece = slice(low, low + at_once)
+            n_pairs = len(rows[piece])
             device.run(
                 "exact", "levels", n_pairs, self._whole, self.n, *self._shared, self._group, self.p, *subsets,
-                device.put(rows[some].astype(np.int32)), device.put(which[some].astype(np.int32)), voting[0],
+                device.put(rows[piece].astype(np.int32)), device.put(which[piece].astype(np.int32)), voting[0],
                 voting[2], voting[3], voting[5], voting[6], device.full((n_pairs, self.n), 0.0, np.float64), gains,
             )  # fmt: skip
 
@@ -208,13 +208,13 @@ class ExactDevice:
             device.put(targets.values), device.put(targets.row_weights), n_tallies,
         ]  # fmt: skip
         out = np.empty((len(weights), n_tallies, self.n))
-        for low, high, some in self._batches(weights, 8 * n_tallies):
-            subsets, bounds = self._subsets(some), device.put(limits[low:high])
+        for low, high, batch in self._batches(weights, 8 * n_tallies):
+            subsets, bounds = self._subsets(batch), device.put(limits[low:high])
             for a, b, asked in self._tiles():
-                tallies = device.full((len(some), n_tallies, b - a), 0.0, np.float64)
+                tallies = device.full((len(batch), n_tallies, b - a), 0.0, np.float64)
                 for first, last, rows in self._tiles():
                     device.run(
-                        "exact", "within", -(-(b - a) // THREADS) * len(some), asked, b - a, a, rows, last - first,
+                        "exact", "within", -(-(b - a) // THREADS) * len(batch), asked, b - a, a, rows, last - first,
                         first, *self._shared, self.p, *subsets, bounds, *about, tallies,
                     )  # fmt: skip
                 out[low:high, :, a:b] = device.get(tallies)

@@ -1,4 +1,10 @@
-"""The Gamma Test: the noise variance that no smooth model can explain, from near neighbors (Nel, chapter 5)."""
+"""The Gamma Test: the noise variance that no smooth model can explain, from near neighbors (Nel, chapter 5).
+
+`reachable_error` and `intrinsic_dimension` say what follows from it (Nel, chapter 8). For classes, half of the squared
+difference of two outputs is ½ where they differ: as rows become many, γ tends to half of the chance R that two rows at
+one place have different classes. That is the error of the nearest neighbor, and T. Cover and P. Hart (IEEE Transactions
+on Information Theory 13, 1967) enclose the error of the best classifier by it.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +15,19 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
+from sklearn.neighbors import NearestNeighbors
 
-from fewer.contracts import ROWS, Criterion, Masks, Resources, Scorer, SearchSpace, Sweep, best_of, gray_states
+from fewer.contracts import (
+    ROWS,
+    Criterion,
+    Masks,
+    Resources,
+    Scorer,
+    SearchSpace,
+    Sweep,
+    best_of,
+    gray_states,
+)
 from fewer.contracts.declaring import Count, NonNegative, parameters
 from fewer.criteria._exact_device import ExactDevice, capacity_for
 from fewer.io import to_problem
@@ -24,7 +41,6 @@ from fewer.problem import FloatArray, InputError, IntArray, Problem, Task
 GRAY_BLOCK = 1024
 # Of the kernels' keys, for distance and row number together.
 KEY_BITS = 61
-
 Z_95 = 1.959963984540054
 
 
@@ -146,8 +162,8 @@ class GammaTestScorer(Scorer):
         def run(on: ExactDevice, low: int, high: int) -> FloatArray:
             parts = []
             for a in range(low, high, at_once):
-                some = weights[a : min(a + at_once, high)]
-                parts.append(self._sums(kernels.sum_listed, len(some), *on.near(some, capacity), some))
+                batch = weights[a : min(a + at_once, high)]
+                parts.append(self._sums(kernels.sum_listed, len(batch), *on.near(batch, capacity), batch))
             return np.concatenate(parts)
 
         return np.concatenate([np.zeros((0, 2, self.n_neighbors)), *deal(self._devices, run, len(weights))])
@@ -551,3 +567,69 @@ def half_mean_square(values: FloatArray, weights: FloatArray, discrete: bool) ->
         return float((total**2 - mass @ mass) / (2.0 * pairs))
     centered = values - np.average(values, weights=weights)
     return float(total * (weights @ centered**2) / pairs)
+
+
+def reachable_error(gamma: float, n_classes: int = 2) -> tuple[float, float]:
+    """Return the range in which the least reachable error rate lies, given γ.
+
+    Read more in the guide: :doc:`/methods/parts`.
+
+    Parameters
+    ----------
+    gamma : float
+        As `gamma_test` estimates it for classes; below 0 counts as 0.
+    n_classes : int, default=2
+        How many classes there are.
+
+    Returns
+    -------
+    (float, float)
+        With R = 2 γ and c = (K − 1) / K: c (1 − √(1 − R / c)), and R, at most c.
+
+    Examples
+    --------
+    >>> [round(edge, 3) for edge in reachable_error(0.08)]
+    [0.088, 0.16]
+    """
+    if n_classes < 2:
+        raise InputError(f"n_classes={n_classes}: an error rate needs at least two classes.")
+    most = (n_classes - 1) / n_classes
+    rate = min(max(2.0 * float(gamma), 0.0), most)
+    return most * (1.0 - float(np.sqrt(1.0 - rate / most))), rate
+
+
+def intrinsic_dimension(X: ArrayLike, n_neighbors: int = 10) -> float:
+    """Estimate how many numbers it takes to say where a row lies: no more features than that are needed.
+
+    Read more in the guide: :doc:`/methods/parts`.
+
+    Parameters
+    ----------
+    X : array of shape (n_samples, n_features)
+        Numbers, on scales that can be compared; rows that repeat are taken once.
+    n_neighbors : int, default=10
+        How many neighbors' distances are compared.
+
+    Returns
+    -------
+    float
+        E. Levina and P. Bickel's maximum likelihood (NIPS 2004), the inverses averaged (D. MacKay and Z. Ghahramani).
+        Use its ceiling as `n_features_to_select=(1, ceiling)`: the stopping size that the thesis asks for.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> plane = rng.normal(size=(2000, 2)) @ rng.normal(size=(2, 10))
+    >>> round(intrinsic_dimension(plane), 1)
+    2.0
+    """
+    cells: FloatArray = np.unique(np.asarray(X, dtype=np.float64), axis=0)
+    if np.isnan(cells).any():
+        raise InputError("X has missing cells; fill them first.")
+    if len(cells) <= n_neighbors or n_neighbors < 2:
+        raise InputError(
+            f"{len(cells)} distinct rows are too few for {n_neighbors} neighbors; at least one more is needed."
+        )
+    distances: Any = NearestNeighbors(n_neighbors=n_neighbors + 1).fit(cells).kneighbors(cells)[0][:, 1:]
+    logs = np.log(distances[:, -1:] / distances[:, :-1])
+    return float((n_neighbors - 1) / logs.sum(axis=1).mean())

@@ -1,4 +1,4 @@
-"""Nearest neighbors judged on held-out folds (Loughrey, chapter 2; specification section 3)."""
+"""Nearest neighbors as criterion, scored on held-out folds (Loughrey, chapter 2; specification section 3)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ from fewer.contracts import (
 )
 from fewer.contracts.declaring import Count, parameters
 from fewer.criteria._exact_device import MOST_CLASSES, MOST_KS, Asked, ExactDevice, capacity_for
-from fewer.criteria._knn_sweep import SMALLEST, TREE, NeighborDevice, Sweeper, nothing, trees_of
+from fewer.criteria._knn_device import NeighborDevice
+from fewer.criteria._knn_sweep import SMALLEST, TREE, Sweeper, nothing, trees_of
 from fewer.kernels import moves as walking
 from fewer.kernels import nearest
 from fewer.kernels import neighbors as kernels
@@ -192,7 +193,7 @@ class KNNScorer(PredictiveScorer):
         if not len(weights):
             return np.empty(0)
         if self._devices:
-            return self._best(np.concatenate(self._deal(lambda on, some: on.gains(some), weights)))
+            return self._best(np.concatenate(self._deal(lambda on, batch: on.gains(batch), weights)))
         single = np.count_nonzero(weights, axis=1) <= 1
         if self._sorts and single.any():
             scores = np.empty(len(weights))
@@ -204,7 +205,7 @@ class KNNScorer(PredictiveScorer):
         if self._coarse is None or len(weights) <= TABLE_SIZE:
             return self._best(self._gains(changes_from_none(weights)))
         batches = [weights[first : first + BATCH] for first in range(0, len(weights), BATCH)]
-        return self._best(np.concatenate([self._coarse_masks(self._coarse, some) for some in batches]))
+        return self._best(np.concatenate([self._coarse_masks(self._coarse, batch) for batch in batches]))
 
     def flips(self, mask: Masks, units: Sequence[IntArray], values: NDArray[Any]) -> FloatArray:
         """Score all changes of one unit from one set of running distances."""
@@ -326,16 +327,16 @@ class KNNScorer(PredictiveScorer):
             on = [on.neighbor for on in self._devices if on.neighbor is not None]
             if on and sweeper.can_use(on[0]):
                 for tree in trees_of(start, stop, space.n_units, sweeper.typical):
-                    for found in sweeper.judge_on_all(on, tree, top, floor):
-                        best = best_of(best, found, top)
+                    for swept in sweeper.judge_on_all(on, tree, top, floor):
+                        best = best_of(best, swept, top)
                 return best
         if self._devices and space.n_units >= SMALLEST:
             return sweeper.judge_batches(self._devices, start, stop, top, floor)
         trees = list(trees_of(start, stop, self._height(start, stop), sweeper.typical))
         for first in range(0, len(trees), 4 * n_jobs):
-            some = trees[first : first + 4 * n_jobs]
-            for found in in_threads(partial(sweeper.judge, top=top, floor=floor), some, n_jobs):
-                best = best_of(best, found, top)
+            batch = trees[first : first + 4 * n_jobs]
+            for swept in in_threads(partial(sweeper.judge, top=top, floor=floor), batch, n_jobs):
+                best = best_of(best, swept, top)
             if len(best.scores) == top:
                 floor = max(floor, float(best.scores[-1]))
         return best
@@ -350,8 +351,8 @@ class KNNScorer(PredictiveScorer):
         sweeper, n_evaluated = self._sweeper(space), None
         if self._devices:
             n_errors = int((len(wrong) - np.arange(len(allowed)) + allowed).max())
-            found = self.sweep(space, start, stop, stop - start, 1.0 - (n_errors + 0.5) / len(weights))
-            parts, n_evaluated = list(sweeper.trees_with(found.states)), found.n_evaluated
+            swept = self.sweep(space, start, stop, stop - start, 1.0 - (n_errors + 0.5) / len(weights))
+            parts, n_evaluated = list(sweeper.trees_with(swept.states)), swept.n_evaluated
         else:
             trees = trees_of(start, stop, self._height(start, stop), sweeper.typical)
             parts = [(tree, sweeper.allowed(tree)) for tree in trees]
@@ -479,11 +480,11 @@ class OnDevice:
         self, places: IntArray, mask: FloatArray, units: Sequence[IntArray], values: FloatArray
     ) -> FloatArray:
         """Sum what the rows gain for one mask with each of some units set to a value: (u, t)."""
-        some, new = [units[u] for u in places.tolist()], values[places]
+        flipped, new = [units[u] for u in places.tolist()], values[places]
         if self.neighbor is not None and _is_mask(mask) and _is_mask(new):
-            return self._neighbor_flips(self.neighbor, mask, some, new)
-        masks = np.repeat(mask[None], len(some), axis=0)
-        for row, unit, value in zip(masks, some, new, strict=True):
+            return self._neighbor_flips(self.neighbor, mask, flipped, new)
+        masks = np.repeat(mask[None], len(flipped), axis=0)
+        for row, unit, value in zip(masks, flipped, new, strict=True):
             row[unit] = value
         return self.gains(masks)
 
@@ -601,11 +602,11 @@ class CoarseWalk(RunningWalk):
         plan = walking.MovePlan(
             moves.units, moves.shifts, moves.slack, space.weight_levels, space.min_units, space.max_units, most
         )  # fmt: skip
-        found, scores = np.empty(len(moves), dtype=np.int64), np.empty(len(moves))
-        n_tried, n_accepted = walking.run_moves(score, plan, self._packed, standing, self._judges, found, scores)
+        numbers, scores = np.empty(len(moves), dtype=np.int64), np.empty(len(moves))
+        n_tried, n_accepted = walking.run_moves(score, plan, self._packed, standing, self._judges, numbers, scores)
         proposed[:] = accepted
         self._before = self._before[:0]
-        return MovesResult(n_tried, found[:n_accepted], scores[:n_accepted])
+        return MovesResult(n_tried, numbers[:n_accepted], scores[:n_accepted])
 
     @cached_property
     def _packed(self) -> Units:

@@ -1,12 +1,9 @@
-"""Scores of a linear fit from its residual sum of squares alone: AIC, BIC, Mallows's Cp, adjusted R².
+"""A linear fit as criterion: leave-one-out scores in closed form, or AIC, BIC, Mallows's Cp and adjusted R².
 
-A least-squares fit that grows by one column at a time, with bounds on what each further column can do.
-
-For the columns S of a subset let XᵀX + diag(λ) = LLᵀ and U = XL⁻ᵀ, a column of U for each of S. Adding j needs only
-its v = Uᵀx, its rest z = x − Uv and its length s = xᵀx + λ − vᵀv: the fit's residual r becomes r − z (zᵀr) / s and the
-leverage h of a row h + z² / s. All v together are one product Xᵀu for each column that enters.
-
-A linear fit as criterion, each row judged by the fit without it, in closed form.
+`Bordering` grows a fit by one column at a time, with bounds on what each further column can do. For the columns S of a
+subset let XᵀX + diag(λ) = LLᵀ and U = XL⁻ᵀ, a column of U for each of S. Adding j needs only its v = Uᵀx, its rest
+z = x − Uv and its length s = xᵀx + λ − vᵀv: the fit's residual r becomes r − z (zᵀr) / s and the leverage h of a row
+h + z² / s. All v together are one product Xᵀu for each column that enters.
 """
 
 from __future__ import annotations
@@ -355,9 +352,9 @@ class LeastSquaresScorer(PredictiveScorer):
         for places in (np.flatnonzero(dropped), np.flatnonzero(~dropped)):
             for part in (places[low : low + step] for low in range(0, len(places), step)):
                 if dropped[part[0]]:
-                    own = 1 + np.searchsorted(columns, changed[part])
-                    length = -np.diag(inverse)[own]
-                    left, gain = projected[:, own], coefficients[own] / length[:, None]
+                    rows_of_inverse = 1 + np.searchsorted(columns, changed[part])
+                    length = -np.diag(inverse)[rows_of_inverse]
+                    left, gain = projected[:, rows_of_inverse], coefficients[rows_of_inverse] / length[:, None]
                 else:
                     new = self._inputs[:, changed[part]]
                     left = new - projected @ (inputs.T @ (weights * new))
@@ -406,8 +403,8 @@ class LeastSquaresScorer(PredictiveScorer):
     def _solve(self, columns: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return inputs with a constant (m, n, h), inverse Gram matrices and moments for m lists of input columns."""
         inputs = with_constant(self._inputs.T[columns].transpose(0, 2, 1))
-        own = inputs if self.problem.sample_weight is None else inputs * self._weights[:, None]
-        weighted = own.transpose(0, 2, 1)
+        scaled = inputs if self.problem.sample_weight is None else inputs * self._weights[:, None]
+        weighted = scaled.transpose(0, 2, 1)
         ridge = np.full(inputs.shape[2], self._ridge)
         ridge[0] = 0.0
         gram = weighted @ inputs + np.diag(ridge)
@@ -510,8 +507,8 @@ class FitScorer(LeastSquaresScorer):
         gram, moments, total = self._products
         if not len(columns):
             return total
-        own = moments[columns]
-        return max(total - float((own * np.linalg.solve(gram[np.ix_(columns, columns)], own)).sum()), 0.0)
+        chosen = moments[columns]
+        return max(total - float((chosen * np.linalg.solve(gram[np.ix_(columns, columns)], chosen)).sum()), 0.0)
 
     def _value(self, rest: float, k: int) -> float:
         n, q = self.problem.n_samples, self._targets.shape[1]

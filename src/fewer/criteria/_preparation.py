@@ -110,7 +110,7 @@ class Preparation:
             codes[: len(levels), column] = np.arange(len(levels))
         each = nw.from_native(rows.schema.frame(rows, codes), eager_only=True)
         values = {column: each[:, column].to_list()[: len(levels)] for column, levels in rows.levels.items()}
-        return model, {column: np.argsort(np.argsort(np.array(own))) for column, own in values.items()}
+        return model, {column: np.argsort(np.argsort(np.array(level_codes))) for column, level_codes in values.items()}
 
     @cached_property
     def is_native(self) -> bool:
@@ -157,8 +157,8 @@ class Preparation:
         if not np.any(mask):
             return np.zeros((len(rows), 1))
         if issparse(table):
-            some = table[:, np.flatnonzero(mask)].tocsr()[rows]
-            return some if self._takes_sparse else some.toarray()
+            part = table[:, np.flatnonzero(mask)].tocsr()[rows]
+            return part if self._takes_sparse else part.toarray()
         if isinstance(table, np.ndarray):
             return table[np.ix_(rows, np.flatnonzero(mask))]
         return _safe_indexing(_safe_indexing(table, np.flatnonzero(mask), axis=1), rows)

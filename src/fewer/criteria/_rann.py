@@ -143,8 +143,8 @@ class RANNScorer(PredictiveScorer):
             basis *= (sizes > CUT * sizes[:, :1])[:, None]
             one = np.broadcast_to(np.eye(sizes.shape[1]), (len(used), sizes.shape[1], sizes.shape[1]))
             return basis / root, one, basis.transpose(0, 2, 1) @ (root * self._targets)
-        own = hidden if self.problem.sample_weight is None else hidden * self._weights[:, None]
-        weighted = own.transpose(0, 2, 1)
+        scaled = hidden if self.problem.sample_weight is None else hidden * self._weights[:, None]
+        weighted = scaled.transpose(0, 2, 1)
         gram = weighted @ hidden + self._ridge * np.eye(layer.shape[1])
         inverse = np.asarray(np.linalg.inv(gram), dtype=np.float64)
         return hidden, inverse, weighted @ self._targets

@@ -45,19 +45,21 @@ def bin_columns(
         n_bins = np.zeros(train.shape[1], dtype=np.int64)
         if len(numbers):
             *binned, n_bins[numbers] = bin_columns(train[:, numbers], test[:, numbers], weights)
-            for some, known in zip(cells, binned, strict=True):
-                some[numbers] = known
+            for target, known in zip(cells, binned, strict=True):
+                target[numbers] = known
         for column, values in levels.items():
             n_bins[column] = len(values)
-            for some, rows in zip(cells, (train, test), strict=True) if len(values) else ():
+            for target, rows in zip(cells, (train, test), strict=True) if len(values) else ():
                 places = np.minimum(np.searchsorted(values, rows[:, column]), len(values) - 1)
-                some[column] = np.where(values[places] == rows[:, column], places, 255)
+                target[column] = np.where(values[places] == rows[:, column], places, 255)
         return cells[0], cells[1], n_bins
     mapper = _BinMapper(n_bins=256, random_state=0, n_threads=1)
     if weights is None and 0 < len(train) <= mapper.subsample and np.isfinite(train).all():
         mapper.bin_thresholds_ = _thresholds(train)
         mapper.is_categorical_ = np.zeros(train.shape[1], dtype=np.uint8)
-        mapper.n_bins_non_missing_ = np.array([len(own) + 1 for own in mapper.bin_thresholds_], dtype=np.uint32)
+        mapper.n_bins_non_missing_ = np.array(
+            [len(thresholds) + 1 for thresholds in mapper.bin_thresholds_], dtype=np.uint32
+        )
         mapper.missing_values_bin_idx_ = 255
     else:
         mapper.fit(train, sample_weight=weights)
@@ -77,12 +79,12 @@ def _thresholds(train: FloatArray) -> list[FloatArray]:
     before = np.floor(place).astype(np.int64)
     low, high = ordered[np.maximum(before, 0)], ordered[np.minimum(before + 1, n - 1)]
     percentiles = np.where((place == before)[:, None], high - (high - low) * 0.5, high)
-    found = []
-    for column, own, first in zip(ordered.T, percentiles.T, new.T, strict=True):
+    thresholds = []
+    for column, quantiles, first in zip(ordered.T, percentiles.T, new.T, strict=True):
         values = column[first]
-        cuts = np.stack([values[:-1], values[1:]], axis=1).mean(axis=1) if len(values) <= 255 else own
-        found.append(np.unique(cuts) if len(values) > 1 else np.empty(0))
-    return found
+        cuts = np.stack([values[:-1], values[1:]], axis=1).mean(axis=1) if len(values) <= 255 else quantiles
+        thresholds.append(np.unique(cuts) if len(values) > 1 else np.empty(0))
+    return thresholds
 
 
 def loss_of(n_classes: int) -> Any:

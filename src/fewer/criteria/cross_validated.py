@@ -1,4 +1,4 @@
-"""Any scikit-learn estimator as criterion, judged by cross-validation; how important each column is to it."""
+"""Any scikit-learn estimator as criterion, scored by cross-validation; and how important each column is to it."""
 
 from __future__ import annotations
 
@@ -259,11 +259,11 @@ class CrossValidatedScorer(PredictiveScorer):
     @cached_property
     def _engine(self) -> Engine | None:
         """The compiled way, if there is one; made when subsets are scored, since predictions have no use for it."""
-        found = find_engine(
+        engine_or_reason = find_engine(
             self._estimator, self._metric, self.problem, self._splits, self._preprocess, self._resources.memory
         )
-        self._why_fitted = found if isinstance(found, str) else ""
-        engine = None if isinstance(found, str) else found
+        self._why_fitted = engine_or_reason if isinstance(engine_or_reason, str) else ""
+        engine = None if isinstance(engine_or_reason, str) else engine_or_reason
         way = "compiled" if engine is not None else self._way_of_fits
         LOGGER.info("CrossValidated(%s): %s.", type(self._estimator).__name__, way)
         return engine
@@ -278,10 +278,10 @@ class CrossValidatedScorer(PredictiveScorer):
             return "its own threads are worth more"
         rows = max((train for train, _ in self._splits), key=len)
         native = self.problem.has_missing and self._preparation.is_native
-        found = self._preparation.with_categories()
-        if found is None:
+        prepared = self._preparation.with_categories()
+        if prepared is None:
             return "nominal columns"
-        return find_part(found[0], self.problem, rows, native, self._preprocess, found[1])
+        return find_part(prepared[0], self.problem, rows, native, self._preprocess, prepared[1])
 
     @property
     def notes(self) -> list[str]:
@@ -351,8 +351,8 @@ class CrossValidatedScorer(PredictiveScorer):
             return self._raced(chosen, columns)
         if chosen[columns].any():
             return None
-        if (found := self._engine.score_best(self._parent, columns)) is not None:
-            places, scores = found
+        if (best := self._engine.score_best(self._parent, columns)) is not None:
+            places, scores = best
             return places, self._decided(scores, lambda i: _with_column(chosen, columns[places[i]]))
         scores, optimistic = self._engine.score_optimistically(self._parent, columns)
         return self._decide_contenders(chosen, columns, scores, optimistic)
@@ -398,15 +398,15 @@ class CrossValidatedScorer(PredictiveScorer):
         """Return the mean accuracy, or minus the mean squared error, of boosting on some columns."""
         is_class = self.problem.task == "classification"
         model = (HistGradientBoostingClassifier if is_class else HistGradientBoostingRegressor)(max_iter=30)
-        found = []
+        scores = []
         for fold, (train, test) in enumerate(self._splits):
             if fold not in self._surrogates:
                 X, weights = self.problem.X, _weights(self.problem.sample_weight, train).get("sample_weight")
                 rows = X[train], self._labels[train], X[test], weights
                 self._surrogates[fold] = HistogramBoosting(model, *rows, trusted=True)
-            said, truth = self._surrogates[fold].predict(columns), self._labels[test]
-            found.append(np.mean(said == truth) if is_class else -np.mean((said - truth) ** 2))
-        return float(np.mean(found))
+            predicted, truth = self._surrogates[fold].predict(columns), self._labels[test]
+            scores.append(np.mean(predicted == truth) if is_class else -np.mean((predicted - truth) ** 2))
+        return float(np.mean(scores))
 
     def _decide_contenders(
         self, mask: Masks, columns: IntArray, scores: FloatArray, optimistic: FloatArray
@@ -553,9 +553,9 @@ class CrossValidatedScorer(PredictiveScorer):
         importances : array of shape (n_features,)
         score : float
         """
-        found = self._examined(mask, part) if importance == "auto" else None
-        if found is not None:
-            return found
+        quick = self._examined(mask, part) if importance == "auto" else None
+        if quick is not None:
+            return quick
         everyone = np.arange(self.problem.n_samples)
         train, test = (everyone, None) if part is None else self._splits[part]
         model, importances = self._fit(mask, train), np.zeros(self.problem.n_features)

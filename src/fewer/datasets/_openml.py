@@ -1,4 +1,4 @@
-"""Data sets from OpenML, over its public interface, kept in a cache; and tasks that documents made of other sets."""
+"""Data sets from OpenML, cached; and recipes that make a document's task from another set."""
 
 from __future__ import annotations
 
@@ -149,8 +149,8 @@ def fetch(number: int) -> Table:
     path = _cache() / f"{number}.arff.gz"
     if not path.exists():
         content = _get(about["url"], number)
-        found = hashlib.md5(content, usedforsecurity=False).hexdigest()
-        if about.get("md5_checksum") not in (None, "", found):
+        checksum = hashlib.md5(content, usedforsecurity=False).hexdigest()
+        if about.get("md5_checksum") not in (None, "", checksum):
             raise InputError(f"OpenML {number} arrived damaged (its checksum differs); try again.")
         write_atomically(path, gzip.compress(content, compresslevel=5, mtime=0))
     frame = read_frame(path, target=target)

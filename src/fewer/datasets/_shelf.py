@@ -1,4 +1,4 @@
-"""The shelf: which sets there are, where each comes from, and how it gets here."""
+"""The data sets by name: what each is, where it comes from, and loading it."""
 
 from __future__ import annotations
 
@@ -282,11 +282,11 @@ def _from_outside(line: Info) -> Table:
             f"{line.name} is not carried in this package ({line.licence}); put {line.file}.csv.gz into a folder and "
             f"name the folder in the variable FEWER_DATA."
         )
-    found = f"{X.height} x {X.width}, classes {_counts(y)}"
+    shape = f"{X.height} x {X.width}, classes {_counts(y)}"
     expected = f"{line.rows} x {line.columns}, classes {line.counts}"
-    if found != expected:
+    if shape != expected:
         where = path if path is not None else f"OpenML {line.openml}"
-        raise InputError(f"{line.name} from {where} is {found}, but {expected} is expected; look for the right file.")
+        raise InputError(f"{line.name} from {where} is {shape}, but {expected} is expected; look for the right file.")
     return X, y
 
 

@@ -1,8 +1,10 @@
 """Does it help? The whole selection repeated on parts of the rows, judged on the others."""
 
 from fewer.evaluate._alternatives import Alternatives, good_subsets
+from fewer.evaluate._by_size import AS_SEARCHED, scores_by_size, standard_error
 from fewer.evaluate._compare import Comparison, OnProgress, compare
-from fewer.evaluate._evidence import AS_SEARCHED, Evidence, scores_by_size, standard_error
+from fewer.evaluate._drift import ColumnDrift, Drift, drift, drift_along_time
+from fewer.evaluate._evidence import Evidence
 from fewer.evaluate._heldout import Choice, Chooser, HeldOutScores, each_part, heldout
 from fewer.evaluate._nested import Nested, nested
 from fewer.evaluate._planted import (
@@ -18,7 +20,7 @@ from fewer.evaluate._planted import (
     score_agreement,
     search_overfitting,
 )
-from fewer.evaluate.distributions import ColumnDrift, Drift, drift, drift_along_time, redundancy
+from fewer.evaluate.associations import redundancy
 from fewer.evaluate.grading import MethodScore, verdict
 
 __all__ = [

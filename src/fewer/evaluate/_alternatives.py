@@ -1,8 +1,7 @@
-"""All subsets that are as good as the best, as far as the rows can tell.
+"""All subsets that are as good as the best one, as far as the rows can show.
 
-Which subsets these are is decided by paired differences: row by row, the best subset's loss against another's. A floor
-on the score that no such subset can fall below is known beforehand, so that a search through all subsets gives up the
-rest.
+Paired differences decide: row by row, the loss of the best subset against that of another one. A floor on the score
+that no such subset can fall below is known beforehand, so that a search through all subsets gives up the others.
 """
 
 from __future__ import annotations
@@ -159,19 +158,19 @@ class Alternatives:
             places = np.minimum(np.searchsorted(every, wanted), len(every) - 1)
             return np.where(every[places] == wanted, scores[places], np.nan)
 
-        some = [f for f in range(len(self.names)) if 0 < self.counts[f] < self.n_good]
-        found: dict[str, list[str]] = {}
-        for f in some:
+        varying = [f for f in range(len(self.names)) if 0 < self.counts[f] < self.n_good]
+        exchanges: dict[str, list[str]] = {}
+        for f in varying:
             rank: dict[str, tuple[bool, int]] = {}
-            for g in some:
+            for g in varying:
                 with_f = keys[inside[:, f] & ~inside[:, g]]
                 instead = score_of(with_f ^ _bit(f, keys) ^ _bit(g, keys))
                 missed = np.isnan(score_of(with_f ^ _bit(f, keys)))
                 copy = len(with_f) > 0 and bool((instead == score_of(with_f)).all())
                 rank[self.names[g]] = (copy, int((missed & ~np.isnan(instead)).sum()))
             partners = sorted(rank, key=lambda name: rank[name], reverse=True)
-            found[self.names[f]] = [name for name in partners if any(rank[name])]
-        return found
+            exchanges[self.names[f]] = [name for name in partners if any(rank[name])]
+        return exchanges
 
     def packed(self, most_bytes: int = MOST_BYTES) -> dict[str, Any]:
         """Pack the good subsets for a page: as many of the best as fit.
@@ -203,7 +202,7 @@ class Alternatives:
                 break
             n = int(n * 0.9 * most_bytes / len(bits))
         groups = list(zip((-values).tolist(), counts.tolist(), strict=True))
-        partners = {name: some[:5] for name, some in self.exchangeable.items()}
+        partners = {name: others[:5] for name, others in self.exchangeable.items()}
         return {"features": features.tolist(), "groups": groups, "bits": bits, "n": n, "n_good": self.n_good,
                 "names": self.names, "costs": None if self.costs is None else self.costs.tolist(), "how": self.how,
                 "counts": self.counts.tolist(), "partners": partners}  # fmt: skip
@@ -217,12 +216,17 @@ class Alternatives:
             Lists, numbers and text.
         """
         rest = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("masks", "scores")}
-        told = {key: value.tolist() if isinstance(value, np.ndarray) else value for key, value in rest.items()}
-        told |= {"best": self.best, "smallest": self.smallest, "cheapest": self.cheapest, "necessary": self.necessary}
-        told |= {"exchangeable": self.exchangeable, "never": self.never}
+        content = {key: value.tolist() if isinstance(value, np.ndarray) else value for key, value in rest.items()}
+        content |= {
+            "best": self.best,
+            "smallest": self.smallest,
+            "cheapest": self.cheapest,
+            "necessary": self.necessary,
+        }
+        content |= {"exchangeable": self.exchangeable, "never": self.never}
         shown = range(min(len(self.scores), 1000))
-        told["subsets"] = [{"features": self.features(i), "score": float(self.scores[i])} for i in shown]
-        return told
+        content["subsets"] = [{"features": self.features(i), "score": float(self.scores[i])} for i in shown]
+        return content
 
     def to_json(self) -> str:
         """Return `to_dict` as text.
@@ -335,15 +339,15 @@ def good_subsets(
     masks, scores = space.expand(states[good]).astype(bool), scores[good]
     exact = search.largest is not None
     price = None if costs is None else parse_costs(dict(costs), problem.names)
-    found = Alternatives(
+    alternatives = Alternatives(
         names=list(problem.names), masks=masks[:MOST_KEPT], scores=scores[:MOST_KEPT], n_good=len(scores),
         counts=masks.sum(axis=0), sizes=np.bincount(masks.sum(axis=1), minlength=problem.n_features + 1),
         n_evaluated=search.n_evaluated, n_undecided=n_undecided, complete=exact and n_undecided == 0,
         how=_how(search, rule, n_undecided), floor=rule.floor(float(scores[0])),
         max_features=search.largest or int(masks.sum(axis=1).max()), costs=price,
     )  # fmt: skip
-    found.heldout.extend(_held_out(found, criterion, problem, test, rng, resources))
-    return found
+    alternatives.heldout.extend(_held_out(alternatives, criterion, problem, test, rng, resources))
+    return alternatives
 
 
 class _Rule:
@@ -493,9 +497,9 @@ class _Looking:
         q, start, block = self._space.n_units, 0, BLOCK
         while self.swept and start < 2**q:
             stop, began = min(start + block, 2**q), time.perf_counter()
-            found = self._sweep_block(start, stop)
-            self.n_evaluated += found.n_evaluated
-            yield found.states, found.scores
+            swept = self._sweep_block(start, stop)
+            self.n_evaluated += swept.n_evaluated
+            yield swept.states, swept.scores
             # Blocks start at multiples of their size: in Gray-code order such a block is a whole tree of subsets.
             start, longer = stop, time.perf_counter() - began < PATIENCE and stop % (2 * block) == 0
             block *= 2 if longer else 1
@@ -507,11 +511,11 @@ class _Looking:
 
     def _sweep_block(self, start: int, stop: int) -> Sweep:
         """Score a range of subsets: the good ones where the scorer compares rows, else those above a floor."""
-        found = None if self.pairs is None else self._scorer.sweep_against(self.space, start, stop, *self.pairs)
-        if found is None:
+        swept = None if self.pairs is None else self._scorer.sweep_against(self.space, start, stop, *self.pairs)
+        if swept is None:
             self.pairs = None
-            found = self._scorer.sweep(self.space, start, stop, stop - start, self._floor)
-        return found
+            swept = self._scorer.sweep(self.space, start, stop, stop - start, self._floor)
+        return swept
 
     def _from(self, start: BoolArray) -> Iterator[tuple[BoolArray, FloatArray]]:
         """Expand the best subset not expanded yet: leave out, add and exchange one feature."""
@@ -551,7 +555,7 @@ def _how(search: _Looking, rule: _Rule, n_undecided: int) -> str:
 
 
 def _held_out(
-    found: Alternatives, criterion: Criterion, problem: Problem, test: Problem | None, rng: np.random.Generator,
+    alternatives: Alternatives, criterion: Criterion, problem: Problem, test: Problem | None, rng: np.random.Generator,
     resources: Resources,
 ) -> list[dict[str, Any]]:  # fmt: skip
     """Score the best, the smallest and the cheapest on rows that chose nothing."""
@@ -560,7 +564,9 @@ def _held_out(
     scorer = criterion.bind(problem, rng, resources)
     assert isinstance(scorer, PredictiveScorer)
     rows = []
-    for features in {tuple(one): one for one in (found.best, found.smallest, found.cheapest) if one}.values():
+    for features in {
+        tuple(one): one for one in (alternatives.best, alternatives.smallest, alternatives.cheapest) if one
+    }.values():
         mask = np.isin(problem.names, features)
         rows.append({"features": features, "score": scorer.grade(scorer.predict(mask, test.X), test)})
     return rows

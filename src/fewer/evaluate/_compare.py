@@ -1,4 +1,4 @@
-"""Which method, if any? Methods and baselines beside each other on rows that none of them saw."""
+"""Comparison: several methods and baselines, each scored on rows that none of them saw."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ from fewer.evaluate._nested import (
     NestedTask,
     default_estimators,
     describe,
-    filter_baseline,
     grades_of,
     in_order,
     is_same,
@@ -33,7 +32,9 @@ from fewer.evaluate._nested import (
 )
 from fewer.evaluate.grading import Grader, MethodScore, is_share, name_of, verdict
 from fewer.files import FolderLock, Journal, finite, refuse_strangers, write_atomically
-from fewer.problem import Problem, Suspected, Suspicion
+from fewer.problem import Problem, Suspected, Suspicion, Task
+from fewer.rankers import Fisher, FTest
+from fewer.selectors import RankSelector
 from fewer.text import html_card, html_table, latex_table, markdown_table, score_text, signed
 from fewer.validate import ConfidenceInterval, Split, holm
 
@@ -146,7 +147,7 @@ class Comparison(Suspected):
             if content["format"] != FORMAT:
                 raise InputError("This comparison was written by another version of fewer; run it again.")
             rows = [MethodScore(**{**row, "fold_scores": tuple(row["fold_scores"])}) for row in content.pop("methods")]
-            content["suspicions"] = [Suspicion(**found) for found in content.get("suspicions", ())]
+            content["suspicions"] = [Suspicion(**suspicion) for suspicion in content.get("suspicions", ())]
             return cls(methods=rows, **{f.name: content[f.name] for f in fields(cls) if f.name in content})
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             if isinstance(error, InputError):
@@ -240,8 +241,8 @@ class Comparison(Suspected):
         tables = []
         for place, estimator in enumerate(self.estimators):
             rows = [self.cells(row) for row in self.rows_of(estimator)]
-            own = label if place == 0 else f"{label}-{place + 1}"
-            tables.append(latex_table(self.titles(), rows, f"{self._heading(estimator)}. {self.verdict}", own))
+            table_label = label if place == 0 else f"{label}-{place + 1}"
+            tables.append(latex_table(self.titles(), rows, f"{self._heading(estimator)}. {self.verdict}", table_label))
         return "\n".join(tables) + "\n"
 
     def _heading(self, estimator: str) -> str:
@@ -375,16 +376,23 @@ def compare(
         if on_progress is not None:
             on_progress(known, len(cells), "")
 
-        def keep(found: list[Record]) -> None:
-            store.put(found[-1], runs[found[-1]["method"]])
+        def keep(records: list[Record]) -> None:
+            store.put(records[-1], runs[records[-1]["method"]])
             if on_progress is not None:
-                latest = found[-1]
-                told = f"{latest['method']} without fold {latest['split'][1] + 1}: {len(latest['chosen'])} features"
-                on_progress(known + len(found), len(cells), told)
+                latest = records[-1]
+                progress = f"{latest['method']} without fold {latest['split'][1] + 1}: {len(latest['chosen'])} features"
+                on_progress(known + len(records), len(cells), progress)
 
         each_part(measure, tasks, Resources(effective_n_jobs(n_jobs)), shared=shared, on_record=keep, ordered=False)
         records = {name: in_order(store.records_of(name, selector), splits) for name, selector in runs.items()}
     return _compile(records, methods, splits, Grader(problem, scoring), list(estimators), random_state)
+
+
+def filter_baseline(task: Task) -> tuple[str, RankSelector]:
+    """Return the univariate filter of a task and its name; it finds its size by cross-validation."""
+    if task == "classification":
+        return "Fisher filter", RankSelector(Fisher())
+    return "F-test filter", RankSelector(FTest())
 
 
 def _random_name(method: str, methods: Mapping[str, Any]) -> str:
@@ -410,20 +418,20 @@ def _compile(
     results: dict[str, Nested] = {}
     for estimator in estimators:
         against_all: dict[str, ConfidenceInterval] = {}
-        for name, own in (records | randoms).items():
-            results[name] = summarize(own, estimator, splits, grader)
-            pairs = zip(grades_of(own, estimator), grades_of(records[ALL], estimator), strict=True)
+        for name, method_records in (records | randoms).items():
+            results[name] = summarize(method_records, estimator, splits, grader)
+            pairs = zip(grades_of(method_records, estimator), grades_of(records[ALL], estimator), strict=True)
             against_all[name] = grader.interval(splits, [one - other for one, other in pairs])
         holms = holm([against_all[name].p_value for name in methods])
         adjusted = dict(zip(methods, holms.tolist(), strict=True))
-        found = [
+        table = [
             _row(name, estimator, result, against_all[name], adjusted.get(name), len(methods))
             for name, result in results.items()
         ]
         # Chance has no stability, no search and no time.
         nothing: dict[str, Any] = {"stability": None, "optimism": None, "search_score": None, "seconds": 0.0}
-        rows += [replace(row, **nothing) if row.name in randoms else row for row in found]
-    first, told = next(iter(results.values())).interval, {found.evidence for found in problem.suspicions}
+        rows += [replace(row, **nothing) if row.name in randoms else row for row in table]
+    first, evidence = next(iter(results.values())).interval, {table.evidence for table in problem.suspicions}
     return Comparison(
         methods=rows,
         verdict=verdict(rows, scoring=grader.name, n_features=problem.n_features),
@@ -436,7 +444,7 @@ def _compile(
         n_splits=len(splits),
         seed=seed,
         subsets={name: _subsets(results[name], problem) for name in records if name != ALL},
-        notes=[*(note for note in problem.notes if note not in told), *_notes(len(methods), first)],
+        notes=[*(note for note in problem.notes if note not in evidence), *_notes(len(methods), first)],
         suspicions=list(problem.suspicions),
     )
 
@@ -536,8 +544,8 @@ class _Store:
 
     def records_of(self, name: str, selector: Any) -> list[Record]:
         """Return the finished cells of one method."""
-        own = self._key(name, describe(selector), ())
-        return [record for key, record in self._records.items() if key[:2] == own]
+        method_key = self._key(name, describe(selector), ())
+        return [record for key, record in self._records.items() if key[:2] == method_key]
 
     def put(self, record: Record, selector: Any) -> None:
         """Keep a finished cell."""
@@ -555,8 +563,8 @@ class _Store:
     def tell_damage(self) -> None:
         """Tell that some finished cells cannot be used."""
         if self._journal is not None and self._journal.n_damaged:
-            told = f"{self._journal.n_damaged} damaged line(s) of {self._journal.path} are left alone and run again."
-            warnings.warn(told, FewerWarning, stacklevel=3)
+            message = f"{self._journal.n_damaged} damaged line(s) of {self._journal.path} are left alone and run again."
+            warnings.warn(message, FewerWarning, stacklevel=3)
 
     def close(self) -> None:
         """Let others write to the folder, and tell what is not on disk."""

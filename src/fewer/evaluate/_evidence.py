@@ -1,8 +1,7 @@
-"""Some rows and columns of a problem, dense, whatever its size.
+"""The evidence for a selection, as plain data that stays small, so that a page can be drawn without the table.
 
-What is lost without each chosen feature, row by row, with an interval.
-
-What a page shows of a selection, as plain data that stays small: pictures can be drawn without the table.
+It is gathered from a sample of the rows: how the values of each feature are distributed, what is lost without each
+chosen feature, what was predicted for rows held out, and which rows every model predicts wrongly.
 """
 
 from __future__ import annotations
@@ -13,84 +12,25 @@ from typing import Any, cast
 
 import narwhals as nw
 import numpy as np
-from scipy import linalg
 from sklearn.base import clone
 
-from fewer.contracts import Answer, Criterion, Masks, PredictiveScorer, Resources, Run, best_by_size
+from fewer.contracts import Answer, Criterion, PredictiveScorer, Resources
 from fewer.contracts._run import LARGEST_SHOWN
-from fewer.contracts.trace import Trace
 from fewer.control._aggregate import draw_rows
 from fewer.criteria import CrossValidated
-from fewer.errors import InputError, quietly, telling
+from fewer.errors import InputError, telling
 from fewer.evaluate._heldout import HeldOutScores
 from fewer.evaluate.distributions import distribution, plain, predictions, shown_classes
 from fewer.evaluate.grading import Grade, Grader
+from fewer.evaluate.planes import discriminant_plane, plane
 from fewer.io.frames import FrameSchema
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem, mask_of
-from fewer.selectors import RankSelector, SubsetSelector
-from fewer.selectors.auto._encoding import Encoder
 from fewer.selectors.auto._standins import stand_ins
-from fewer.validate import assign_folds, split_rows
+from fewer.validate import split_rows
 
-SHOWN = 300
-WIDE, HIGH = 48, 32
 LISTED = 20
 # Robust standard deviations from which on a prediction of a quantity counts as wrong.
 FAR = 3.0
-
-
-def plane(problem: Problem, columns: Sequence[int], judge: Criterion, seed: int) -> dict[str, Any]:
-    """Place rows in two features, with what the judge, fitted to these two alone, would say everywhere.
-
-    Parameters
-    ----------
-    problem : Problem
-        The rows.
-    columns : two ints
-        The two features that are drawn.
-    judge : Criterion
-        A predictive one.
-    seed : int
-        Of all that is random.
-
-    Returns
-    -------
-    dict
-        Plain JSON data: `names`; for each of up to 300 rows (classes as in the table) `row`, `x`, `y` and `target` (the
-        class code, or the quantity); `x_ends` and `y_ends`; `grid`, 32 rows of 48 class codes from the bottom up, or
-        quantities; `missing`, rows that lack one of the two. Levels are codes, shaken by up to 0.3. Empty
-        where nothing can be placed.
-    """
-    part = problem.narrowed(np.asarray(columns, dtype=np.int64))
-    seen = np.flatnonzero(~np.isnan(part.X).any(axis=1))
-    if len(seen) < 4 or problem.y.ndim > 1:
-        return {}
-    rng = np.random.default_rng(seed)
-    rows = np.sort(rng.permutation(seen)[:SHOWN])
-    jitter = rng.uniform(-0.3, 0.3, size=(len(rows), 2)) * [kind != "numeric" for kind in part.kinds]
-    shown = part.X[rows] + jitter
-    ends = [_ends(part.X[seen, i], part.kinds[i]) for i in range(2)]
-    across, up = (np.linspace(*end, n) for end, n in zip(ends, (WIDE, HIGH), strict=True))
-    across, up = (
-        values if kind == "numeric" else np.round(values) for values, kind in zip((across, up), part.kinds, strict=True)
-    )
-    grid = np.column_stack([np.tile(across, HIGH), np.repeat(up, WIDE)])
-    known = part.take(seen)
-    scorer = cast(PredictiveScorer, judge.bind(known, rng, Resources()))
-    said = scorer.predict(np.ones(2, dtype=bool), grid)
-    codes = said.argmax(axis=1).tolist() if problem.task == "classification" else [plain(v) for v in said.ravel()]
-    return {
-        "names": list(part.names),
-        "row": (rows + 1).tolist(),
-        "x": [plain(v) for v in shown[:, 0]],
-        "y": [plain(v) for v in shown[:, 1]],
-        "target": [int(v) if problem.task == "classification" else plain(v) for v in problem.y[rows]],
-        "x_ends": [plain(v) for v in ends[0]],
-        "y_ends": [plain(v) for v in ends[1]],
-        "levels": [[str(v)[:40] for v in part.levels[i]] if i in part.levels else [] for i in range(2)],
-        "grid": [codes[i * WIDE : (i + 1) * WIDE] for i in range(HIGH)],
-        "missing": problem.n_samples - len(seen),
-    }
 
 
 def always_wrong(problem: Problem, looks: Sequence[FloatArray]) -> dict[str, Any]:
@@ -123,10 +63,10 @@ def always_wrong(problem: Problem, looks: Sequence[FloatArray]) -> dict[str, Any
     known = np.flatnonzero(np.isfinite(stack).all(axis=(0, 2)))
     if not len(known):
         return {}
-    told: dict[str, Any] = {"n_looks": len(looks), "n_rows": len(known)}
-    found = _wrong_class if problem.task == "classification" else _far_off
-    rows = found(problem, stack, known)
-    return told | {"n_wrong": len(rows), "rows": rows[:LISTED]}
+    counts: dict[str, Any] = {"n_looks": len(looks), "n_rows": len(known)}
+    list_wrong = _wrong_class if problem.task == "classification" else _far_off
+    rows = list_wrong(problem, stack, known)
+    return counts | {"n_wrong": len(rows), "rows": rows[:LISTED]}
 
 
 def _wrong_class(problem: Problem, stack: FloatArray, known: IntArray) -> list[dict[str, Any]]:
@@ -160,123 +100,6 @@ def _far_off(problem: Problem, stack: FloatArray, known: IntArray) -> list[dict[
         }
         for i in order
     ]
-
-
-def _ends(values: FloatArray, kind: str) -> tuple[float, float]:
-    low, high = float(values.min()), float(values.max())
-    margin = 0.5 if kind != "numeric" else 0.04 * (high - low) or 0.5
-    return low - margin, high + margin
-
-
-# Parts of equal size that a quantity is cut into.
-SLICES = 6
-# The share of a number's variance that is added within classes, so that copies and few rows do no harm.
-RIDGE = 0.02
-# Features that are named for a direction, at most.
-TOLD = 3
-
-
-def discriminant_plane(problem: Problem, judge: Criterion, seed: int) -> dict[str, Any]:
-    """Place rows in two discriminant directions of all features, with what the judge says of these two everywhere.
-
-    Parameters
-    ----------
-    problem : Problem
-        The chosen features; at least three.
-    judge : Criterion
-        A predictive one, fitted to the two directions.
-    seed : int
-        Of all that is random.
-
-    Returns
-    -------
-    dict
-        As `plane` returns it, and `weights`: for each direction the features that weigh most in it, and how much, for
-        features of equal spread. Empty where nothing can be placed.
-
-    Examples
-    --------
-    >>> from fewer.criteria import KNN
-    >>> from sklearn.datasets import load_iris
-    >>> X, y = load_iris(return_X_y=True)
-    >>> told = discriminant_plane(Problem.from_arrays(X, y, names=["a", "b", "c", "d"]), KNN(5), 0)
-    >>> told["names"], [name for name, _ in told["weights"][0]]
-    (['direction 1', 'direction 2'], ['c', 'd', 'b'])
-    """
-    if problem.n_features < 3 or problem.y.ndim > 1 or problem.n_samples < 4:
-        return {}
-    encoder = Encoder.of(problem.X, np.arange(problem.n_features), problem.nominal, problem.row_weights)
-    inputs = encoder.transform(problem.X)
-    axes = two_directions(inputs, _parts(problem), problem.row_weights)
-    if axes.shape[1] < 2:
-        return {}
-    names = ("direction 1", "direction 2")
-    placed = replace(problem, X=inputs @ axes, names=names, kinds=("numeric", "numeric"), levels={}, schema=None)
-    told = plane(placed, [0, 1], judge, seed)
-    return told and told | {"weights": [_weights(axis, encoder.columns, problem) for axis in axes.T]}
-
-
-def two_directions(inputs: FloatArray, parts: IntArray, weights: FloatArray) -> FloatArray:
-    """Return directions in which parts lie far apart for their spread; the second of two parts is their widest one.
-
-    Parameters
-    ----------
-    inputs : array of shape (n_rows, n_inputs)
-        Of mean 0 and equal spread.
-    parts : int array of shape (n_rows,)
-        The class of each row, or the slice of a quantity.
-    weights : array of shape (n_rows,)
-        How much each row counts.
-
-    Returns
-    -------
-    array of shape (n_inputs, 2)
-        Fewer columns where the rows have no two directions. Rows have a variance of one within parts along each, and
-        the largest entry of each is positive.
-    """
-    means = np.zeros((parts.max(initial=0) + 1, inputs.shape[1]))
-    mass = np.bincount(parts, weights)
-    np.add.at(means, parts, inputs * weights[:, None])
-    means /= np.maximum(mass, 1e-300)[:, None]
-    middle = np.average(inputs, axis=0, weights=weights)
-    apart = (inputs - means[parts]) * np.sqrt(weights / weights.sum())[:, None]
-    away = (means - middle) * np.sqrt(mass / mass.sum())[:, None]
-    within, between = apart.T @ apart, away.T @ away
-    within += RIDGE * np.eye(len(within))
-    values, vectors = linalg.eigh(between, within)
-    order = np.argsort(values)[::-1]
-    n_telling = int((values > 1e-9 * max(values.max(initial=0.0), 1e-300)).sum())
-    found = vectors[:, order[: min(n_telling, 2)]]
-    if found.shape[1] == 1 and len(within) > 1:
-        found = np.column_stack([found, _widest(within, found[:, 0])])
-    signs = np.sign(found[np.abs(found).argmax(axis=0), np.arange(found.shape[1])])
-    return np.asarray(found * np.where(signs == 0, 1.0, signs))
-
-
-def _widest(within: FloatArray, first: FloatArray) -> FloatArray:
-    """Return the direction along which rows of a part spread most, uncorrelated with the first one within parts."""
-    along = within @ first
-    rest = np.eye(len(within)) - np.outer(along, along) / (along @ along)
-    _, vectors = linalg.eigh(rest @ within @ rest)
-    second = rest @ vectors[:, -1]
-    return np.asarray(second / np.sqrt(max(second @ within @ second, 1e-300)))
-
-
-def _parts(problem: Problem) -> IntArray:
-    if problem.task == "classification":
-        return problem.y.astype(np.int64)
-    order = np.argsort(problem.y, kind="stable")
-    cuts = problem.y[order[[len(order) * i // SLICES for i in range(1, SLICES)]]]
-    return np.unique(np.searchsorted(cuts, problem.y, side="right"), return_inverse=True)[1].astype(np.int64)
-
-
-def _weights(axis: FloatArray, columns: IntArray, problem: Problem) -> list[tuple[str, float]]:
-    """Name the features that weigh most; of one with levels, what its levels weigh together."""
-    together = np.sqrt(np.bincount(columns, axis**2, minlength=problem.n_features))
-    alone = np.bincount(columns, minlength=problem.n_features) == 1
-    signed = np.where(alone, np.bincount(columns, axis, minlength=problem.n_features), together)
-    order = np.argsort(-together, kind="stable")[:TOLD]
-    return [(problem.names[i], round(float(signed[i]), 3)) for i in order]
 
 
 def part_of(problem: Problem, columns: IntArray, rows: IntArray) -> Problem:
@@ -525,7 +348,7 @@ class Evidence:
         place = {int(column): i for i, column in enumerate(order)}
         rng = np.random.default_rng([self.seed, 2])
         part = part_of(self.problem, order, sample_of(self.problem, COUNTED, rng))
-        told: dict[str, Any] = {
+        evidence: dict[str, Any] = {
             "features": list(part.names),
             "answers": [
                 {"size": size, "places": sorted(place[int(i)] for i in np.flatnonzero(mask) if int(i) in place)}
@@ -538,32 +361,32 @@ class Evidence:
             "untold": [],
         }
         if part.n_samples < max(self.problem.n_samples, self.n_total):
-            told["n_counted"] = part.n_samples
+            evidence["n_counted"] = part.n_samples
         rows = sample_of(self.problem, ROWS, rng)
         looks: list[FloatArray] = []
         if self.outcome is not None:
-            told["predictions"] = {
+            evidence["predictions"] = {
                 "chosen": predictions(self.problem, self.outcome.outputs),
                 "all": predictions(self.problem, self.outcome.outputs_all),
             }
             looks = [self.outcome.outputs, self.outcome.outputs_all]
         if self.outcome is not None or self.n_total:
-            self._try(told, "without", "What is lost without each feature", lambda: self._without(rows, looks))
+            self._try(evidence, "without", "What is lost without each feature", lambda: self._without(rows, looks))
         if self.outcome is not None:
-            told["wrong"] = always_wrong(self.problem, looks)
-        if self.thorough and told.get("without"):
+            evidence["wrong"] = always_wrong(self.problem, looks)
+        if self.thorough and evidence.get("without"):
             what = "What is lost without each feature of another size"
-            self._try(told, "without_at", what, lambda: self._without_at(answers, rows))
-            self._try(told, "stand_ins_at", "Stand-ins at another size", lambda: self._stand_ins_at(answers))
+            self._try(evidence, "without_at", what, lambda: self._without_at(answers, rows))
+            self._try(evidence, "stand_ins_at", "Stand-ins at another size", lambda: self._stand_ins_at(answers))
         if len(order) >= 2 and len(self.chosen):
             best = part_of(self.problem, order[:2], rows)
-            self._try(told, "plane", "The rows in two features",
+            self._try(evidence, "plane", "The rows in two features",
                       lambda: _numbered(plane(best, [0, 1], self.judge, self.seed), rows))  # fmt: skip
         if len(self.chosen) >= 3:
             first = part_of(self.problem, self.chosen[:DIRECTED], rows)
-            self._try(told, "directions", "The rows in two directions",
+            self._try(evidence, "directions", "The rows in two directions",
                       lambda: _numbered(discriminant_plane(first, self.judge, self.seed), rows))  # fmt: skip
-        return told
+        return evidence
 
     def _order(self, answers: dict[int, BoolArray]) -> IntArray:
         """Put the chosen features first, then those of larger answers, each in the order of the ranking."""
@@ -607,14 +430,14 @@ class Evidence:
         left = OTHER_PAIRS / max(len(rows), 1) ** 2
         if isinstance(self.judge, CrossValidated):
             left = min(OTHER_FITS, FITS // (FOLDS * len(rows)))
-        told = {}
+        losses = {}
         for size in self._others(answers):
             left -= size + 1
             if left < 0:
                 break
             if size > 1:
-                told[str(size)] = self._losses(np.flatnonzero(answers[size]), rows, LEFT_OUT)[1]
-        return told
+                losses[str(size)] = self._losses(np.flatnonzero(answers[size]), rows, LEFT_OUT)[1]
+        return losses
 
     def _stand_ins_at(self, answers: dict[int, BoolArray]) -> dict[str, dict[str, list[str]]]:
         """Look for stand-ins in answers of other sizes, where the selector looked for them in its own."""
@@ -622,39 +445,39 @@ class Evidence:
             return {}
         names, left = self.problem.names, REPLACED
         splits = split_rows(self.problem, 5, np.random.default_rng([self.seed, 4]))
-        told = {}
+        by_size = {}
         for size in self._others(answers):
             left -= size
             if left < 0:
                 break
-            found = stand_ins(self.problem, answers[size], splits, seed=self.seed)
-            told[str(size)] = {names[i]: [names[j] for j in others] for i, others in found.items()}
-        return told
+            substitutes = stand_ins(self.problem, answers[size], splits, seed=self.seed)
+            by_size[str(size)] = {names[i]: [names[j] for j in others] for i, others in substitutes.items()}
+        return by_size
 
     def _others(self, answers: dict[int, BoolArray]) -> list[int]:
         """Return the sizes beside the answer's: first what other preferences would take, then from the smallest on."""
         preferred = [int(np.sum(mask)) for mask in self.answer.choices.values()]
-        own = len(self.chosen)
+        n_chosen = len(self.chosen)
         return [
             size
             for size in sorted(answers, key=lambda size: (size not in preferred, size))
-            if size != own and 0 < size < self.problem.n_features
+            if size != n_chosen and 0 < size < self.problem.n_features
         ]
 
-    def _try(self, told: dict[str, Any], key: str, what: str, measure: Callable[[], Any]) -> None:
+    def _try(self, evidence: dict[str, Any], key: str, what: str, measure: Callable[[], Any]) -> None:
         """Measure; a judge that cannot do with fewer columns or rows must not end a run that has its answer."""
         try:
             with telling(what):
-                found = measure()
+                value = measure()
         except InputError as error:
-            told["untold"].append(str(error))
+            evidence["untold"].append(str(error))
         else:
-            told[key] = found
+            evidence[key] = value
 
 
-def _numbered(told: dict[str, Any], rows: IntArray) -> dict[str, Any]:
+def _numbered(drawn: dict[str, Any], rows: IntArray) -> dict[str, Any]:
     """Number the rows of a part as the table does, from 1."""
-    return told and told | {"row": (rows[np.array(told["row"]) - 1] + 1).tolist()}
+    return drawn and drawn | {"row": (rows[np.array(drawn["row"]) - 1] + 1).tolist()}
 
 
 def _quicker(judge: CrossValidated) -> CrossValidated:
@@ -663,145 +486,3 @@ def _quicker(judge: CrossValidated) -> CrossValidated:
     if quick.estimator.get_params().get("n_estimators", 0) > TREES:
         quick.set_params(estimator__n_estimators=TREES)
     return quick
-
-
-PARTS = 10
-AS_SEARCHED = "the search's own score"
-CURVED = "cross-validated"
-HELDOUT = "on rows that the search did not see"
-
-
-def scores_by_size(found: Answer | SubsetSelector | RankSelector, problem: Problem) -> dict[str, Any]:
-    """Return the best score of each number of features that a selector met.
-
-    For a subset search: the best subset of each size, scored as the search scored it; under `OneStandardError`, the R²
-    (of class memberships) on the rows that its validation runs held out. For a ranking with
-    `n_features_to_select="auto"`: its cross-validated curve, as accuracy or R². For a ranking cut at a given number
-    there is none.
-
-    Read more in the guide: :doc:`/guide/how-many`.
-
-    Parameters
-    ----------
-    found : Answer, SubsetSelector or RankSelector
-        A selector fitted to the problem, or the answer that its fit ended in.
-    problem : Problem
-        The rows.
-
-    Returns
-    -------
-    dict
-        Plain JSON data: `sizes` and `scores`, in ascending order of size; `standard_error` of the best score, or a list
-        with that of each size's difference from it, or None where the criterion does not predict rows; `measured`,
-        words that say how; `name` of the score, where it is not the criterion's own. Empty if there is no curve.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> problem = Problem.from_arrays(*load_iris(return_X_y=True))
-    >>> curve = scores_by_size(SubsetSelector(random_state=0).fit_problem(problem), problem)
-    >>> curve["sizes"], round(curve["standard_error"], 3)
-    ([1, 2, 3], 0.015)
-    """
-    answer = found if isinstance(found, Answer) else found.answer_
-    if answer.search is not None and "loss" in answer.trace.extra:
-        return _held_out(answer.trace, problem)
-    if answer.search is not None:
-        best = best_by_size(answer.trace)
-        if not best:
-            return {}
-        _, mask = max(best.values(), key=lambda pair: pair[0])
-        run = found.prepare(problem) if isinstance(found, SubsetSelector) else answer.run
-        return {
-            "sizes": list(best),
-            "scores": [score for score, _ in best.values()],
-            "standard_error": None if run is None else _error_of(run, mask),
-            "measured": AS_SEARCHED,
-        }
-    curve = answer.curve
-    if not curve or answer.choices:
-        return {}
-    # The curve holds losses below zero; they are told as accuracy or R².
-    unit = 1.0 if problem.task == "classification" else float(np.cov(problem.y, ddof=0, aweights=problem.sample_weight))
-    return {
-        "sizes": curve["size"].tolist(),
-        "scores": (1.0 + curve["score"] / unit).tolist(),
-        "standard_error": float(curve["standard_error"][np.argmax(curve["score"])] / unit),
-        "measured": CURVED,
-    }
-
-
-def _held_out(trace: Trace, problem: Problem) -> dict[str, Any]:
-    """Tell the losses of `OneStandardError` as shares of the loss that class frequencies or the mean alone have."""
-    weights = problem.row_weights
-    if problem.task == "classification":
-        unit = float(1.0 - ((np.bincount(problem.y, weights=weights) / weights.sum()) ** 2).sum())
-    else:
-        unit = float(np.cov(problem.y, ddof=0, aweights=weights))
-    return {
-        "sizes": trace.extra["sizes"].tolist(),
-        "scores": (1.0 - trace.extra["loss"] / (unit or 1.0)).tolist(),
-        "standard_error": (trace.extra["loss_error"] / (unit or 1.0)).tolist(),
-        "measured": HELDOUT,
-        "name": "R²" if problem.task == "regression" else "R² of probabilities",
-    }
-
-
-def standard_error(
-    scorer: PredictiveScorer, mask: Masks, problem: Problem, rng: np.random.Generator, *, n_parts: int = PARTS
-) -> float | None:
-    """Return the standard error of a subset's cross-validated score, over parts of the rows.
-
-    The held-out predictions are graded again without each stratified part of the rows in turn (the delete-a-group
-    jackknife). For accuracy and parts of equal size this is the standard error of the mean over the parts; it serves
-    grades that are no means of rows too, such as R² and the area under a ROC curve. None if a grade is not defined.
-
-    Parameters
-    ----------
-    scorer : PredictiveScorer
-        A criterion bound to the rows.
-    mask : array of shape (n_features,)
-        The subset.
-    problem : Problem
-        The same rows.
-    rng : Generator
-        Draws the parts.
-    n_parts : int, default=10
-        How many parts.
-
-    Returns
-    -------
-    float or None
-        In the units of the score.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from fewer.contracts import Resources
-    >>> from fewer.criteria import KNN
-    >>> problem = Problem.from_arrays(*load_iris(return_X_y=True))
-    >>> scorer = KNN(5).bind(problem, np.random.default_rng(0), Resources())
-    >>> error = standard_error(scorer, np.array([False, False, True, True]), problem, np.random.default_rng(0))
-    >>> 0.005 < error < 0.05
-    True
-    """
-    outputs = scorer.outputs(mask)
-    judged = np.isfinite(outputs.reshape(len(outputs), -1)).all(axis=1)
-    rows, outputs = problem.take(np.flatnonzero(judged)), outputs[judged]
-    try:
-        parts = assign_folds(replace(rows, time=None), n_parts, rng)  # parts are left out, not predicted
-    except InputError:  # the judged rows are of one group
-        return None
-    others = [parts != part for part in np.unique(parts)]
-    if any(rows.row_weights[other].sum() == 0 for other in others):
-        return None
-    with quietly():  # an undefined grade is told by the NaN that it leaves
-        grades = [scorer.grade(outputs[other], rows.take(other)) for other in others]
-    error = float(np.sqrt((len(grades) - 1) * np.var(grades)))
-    return error if np.isfinite(error) else None
-
-
-def _error_of(run: Run, mask: Masks) -> float | None:
-    if not run.criterion.predictive or run.problem.n_outputs > 1:
-        return None
-    return standard_error(cast(PredictiveScorer, run.scorer), mask, run.problem, np.random.default_rng(0))

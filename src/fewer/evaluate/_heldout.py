@@ -1,4 +1,4 @@
-"""Does one selection help? The whole of it is repeated without each fold, which then judges it."""
+"""Held-out evaluation: one selection repeated without each fold, then scored on that fold; and the loop over parts."""
 
 from __future__ import annotations
 
@@ -372,14 +372,14 @@ def _tried(
     tried: tuple[FloatArray, FloatArray], splits: Sequence[Split], problem: Problem, grader: Grader
 ) -> list[Grade] | None:
     """Grade what was predicted while the answer was chosen, fold by fold: chosen features less all."""
-    found: list[Grade] = []
+    differences: list[Grade] = []
     for split in splits:
         rows = problem.take(split.test)
         chosen, whole = (grader.by_formula(outputs[split.test], rows) for outputs in tried)
         if chosen is None or whole is None:
             return None
-        found.append(chosen - whole)
-    return found
+        differences.append(chosen - whole)
+    return differences
 
 
 def _rows_in_order(records: Sequence[Record], key: str, splits: Sequence[Split], n_rows: int) -> FloatArray:

@@ -1,9 +1,4 @@
-"""What every comparison needs beside the methods compared: all features, chance, one simple filter.
-
-Any selector, ours or another library's, fitted to the rows of a part.
-
-Nested evaluation: the whole selection on the training rows of each fold, its features judged on the test rows.
-"""
+"""Nested evaluation: any selector fitted to the training rows of each fold, its features scored on the test rows."""
 
 from __future__ import annotations
 
@@ -27,19 +22,11 @@ from fewer.errors import InputError, telling
 from fewer.evaluate._heldout import Record, each_part
 from fewer.evaluate.grading import Grade, Grader
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem, Task, mask_of
-from fewer.rankers import Fisher, FTest
-from fewer.selectors import RankSelector, SubsetSelector
+from fewer.selectors import SubsetSelector
 from fewer.validate import ConfidenceInterval, FixedFolds, Split, assign_folds, forward_splits, nogueira, split_rows
 
 ALL = "all features"
 RANDOM = "random subset"
-
-
-def filter_baseline(task: Task) -> tuple[str, RankSelector]:
-    """Return the univariate filter of a task and its name; it finds its size by cross-validation."""
-    if task == "classification":
-        return "Fisher filter", RankSelector(Fisher())
-    return "F-test filter", RankSelector(FTest())
 
 
 def default_estimators(task: Task) -> dict[str, Any]:
@@ -66,8 +53,8 @@ def choose(selector: Any, rows: Problem, seed: int) -> tuple[BoolArray, float | 
         fresh.fit_problem(rows)
     else:
         fresh.fit(_filled(rows), rows.y.copy())
-    own = isinstance(fresh, SubsetSelector) and fresh.answer_.judge is not None and not fresh.cost_weight
-    return support_of(fresh, rows.n_features), fresh.answer_.believed if own else None
+    has_score = isinstance(fresh, SubsetSelector) and fresh.answer_.judge is not None and not fresh.cost_weight
+    return support_of(fresh, rows.n_features), fresh.answer_.believed if has_score else None
 
 
 def support_of(selector: Any, n_features: int) -> BoolArray:

@@ -1,6 +1,6 @@
-"""Does a ranking tell signal from noise? Features that are known to be worthless are added, and counted again.
+"""Does a ranking find signal rather than noise? Worthless features are added, and the chosen ones among them counted.
 
-Chen, chapter 5: irrelevant features carry nothing, redundant ones are noisy copies of features that are there.
+Chen, chapter 5: irrelevant features are random; redundant ones are noisy copies of real features.
 """
 
 from __future__ import annotations
@@ -603,7 +603,7 @@ def score_agreement(
             if not isinstance(scorer, PredictiveScorer):
                 raise InputError(f"{name}: {type(criterion).__name__} does not predict; give a criterion that does.")
             accuracies[name].append([scorer.grade(scorer.predict(mask, test.X), test) for mask in singles])
-    return Agreement(np.array(scores), {name: np.array(found) for name, found in accuracies.items()})
+    return Agreement(np.array(scores), {name: np.array(shares) for name, shares in accuracies.items()})
 
 
 def _usual(problem: Problem) -> dict[str, Criterion]:

@@ -1,6 +1,6 @@
-"""Scores of held-out rows, split by split, with what each row contributes to the score's variance; and in plain words.
+"""Scores of held-out rows with their variance, and the verdict on a selection that follows from them, in words.
 
-Nothing is in the words that is not in the numbers.
+The words say nothing that is not in the numbers.
 """
 
 from __future__ import annotations
@@ -92,9 +92,9 @@ class Grader:
 
     def grade(self, scorer: PredictiveScorer, outputs: FloatArray, rows: Problem) -> Grade:
         """Score outputs for these rows."""
-        found = self.by_formula(outputs, rows)
-        if found is not None:
-            return found
+        grade = self.by_formula(outputs, rows)
+        if grade is not None:
+            return grade
         score = self._ask(scorer, outputs, rows)
         if self.problem.n_samples > MAX_JACKKNIFE:
             return Grade(score, None)
@@ -114,8 +114,8 @@ class Grader:
 
     def score(self, scorer: PredictiveScorer, outputs: FloatArray, rows: Problem) -> float:
         """Score outputs for these rows, without the influences."""
-        found = self.by_formula(outputs, rows)
-        return self._ask(scorer, outputs, rows) if found is None else found.score
+        grade = self.by_formula(outputs, rows)
+        return self._ask(scorer, outputs, rows) if grade is None else grade.score
 
     def interval(
         self, splits: Sequence[Split], grades: Sequence[Grade], estimand: str = "", correlation: float | None = None
@@ -147,7 +147,7 @@ class Grader:
         plain = self.interval(splits, grades, estimand)
         if tried is None or any(grade.influence is None for grade in (*grades, *tried)):
             return plain
-        first, second = (self.interval(splits, some, correlation=0.0) for some in (grades, tried))
+        first, second = (self.interval(splits, scores, correlation=0.0) for scores in (grades, tried))
         folds = fold_interval([grade.score for grade in grades], sizes=self._sizes(splits), correlation=0.0)
         gap = second.estimate - first.estimate
         rows = first.standard_error**2 + second.standard_error**2
@@ -183,10 +183,10 @@ class Grader:
             f"{self.name} on new rows from the same source{alike}, for a model built by the whole procedure on these"
             f" {self.problem.n_samples} rows, estimated from {len(splits)} models on about {n_train} rows"
         )
-        found = self.interval(splits, grades, estimand)
+        interval = self.interval(splits, grades, estimand)
         if self.name in ("r2", "R²"):
-            return found.within(-math.inf, 1.0)
-        return found.within(0.0, 1.0) if is_share(self.name) else found
+            return interval.within(-math.inf, 1.0)
+        return interval.within(0.0, 1.0) if is_share(self.name) else interval
 
     def _ask(self, scorer: PredictiveScorer, outputs: FloatArray, rows: Problem) -> float:
         with quietly(UndefinedMetricWarning):
@@ -219,8 +219,8 @@ def refuse_scoring(name: str, task: str) -> None:
     """Refuse a score that is not known, or that is for the other task."""
     if name not in get_scorer_names():
         near = difflib.get_close_matches(name, get_scorer_names(), n=1, cutoff=0.5)
-        told = f"did you mean {near[0]!r}?" if near else "take one of sklearn.metrics.get_scorer_names()."
-        raise InputError(f"Unknown score {name!r}; {told}")
+        advice = f"did you mean {near[0]!r}?" if near else "take one of sklearn.metrics.get_scorer_names()."
+        raise InputError(f"Unknown score {name!r}; {advice}")
     meant = "regression" if QUANTITY_SCORES.match(name) else "classification"
     if meant != task:
         raise InputError(f"{name} is for {meant}, but the task is {task}; choose another score.")
@@ -242,10 +242,10 @@ def _mean(values: Any, weights: FloatArray | None) -> Grade:
 def _mean_of_classes(right: Any, codes: Any) -> Grade:
     """Grade by the mean over the classes of the share that is right; one row of a class counts as in the jackknife."""
     _, of, counts = np.unique(codes, return_inverse=True, return_counts=True)
-    shares, own = np.bincount(of, right) / counts, counts[of]
+    shares, class_counts = np.bincount(of, right) / counts, counts[of]
     score, n = float(shares.mean()), len(counts)
-    off = np.where(own > 1, (right - shares[of]) / n, (right - score) / max(n - 1, 1))
-    return Grade(score, off / np.sqrt(own * np.maximum(own - 1, 1)))
+    off = np.where(class_counts > 1, (right - shares[of]) / n, (right - score) / max(n - 1, 1))
+    return Grade(score, off / np.sqrt(class_counts * np.maximum(class_counts - 1, 1)))
 
 
 def _area(outputs: FloatArray, rows: Problem) -> Grade:
@@ -262,9 +262,9 @@ def _area(outputs: FloatArray, rows: Problem) -> Grade:
 
 
 def _within(ranks: FloatArray, rows: Any) -> FloatArray:
-    own = np.zeros(len(ranks))
-    own[rows] = rankdata(ranks[rows])
-    return own
+    within = np.zeros(len(ranks))
+    within[rows] = rankdata(ranks[rows])
+    return within
 
 
 def _refuse(name: str, rows: Problem) -> float:
@@ -373,8 +373,8 @@ class Verdict:
         kept, metric = f"{n_chosen:,} of {n_features:,} features{by}", metric_text(score_name)
         if n_chosen == n_features:
             all_ = f"All {n_features:,} features are" if n_features > 1 else "The only feature is"
-            told = f"{all_} kept: with fewer, held-out {metric} is expected to be lower."
-            return cls(Kind.AS_GOOD, 0.0, 0.0, 0.0, 0.0, baseline, 0, told)
+            sentence = f"{all_} kept: with fewer, held-out {metric} is expected to be lower."
+            return cls(Kind.AS_GOOD, 0.0, 0.0, 0.0, 0.0, baseline, 0, sentence)
         if difference is None or low is None or high is None:
             return cls(Kind.NOT_KNOWN, difference, None, None, None, baseline, 0,
                        "Not known: whether this helps was not measured on held-out rows.")  # fmt: skip
@@ -382,20 +382,20 @@ class Verdict:
         numbers = (difference, low, high, lost, baseline, rows_needed)
         span, of = f"{amount(low)} to {amount(high)}, 95 %", f"of held-out {metric}"
         if low > 0 and difference >= SMALL:
-            told = f"Better with {kept}: {amount(difference, unit=True)} {of} ({span})."
-            return cls(Kind.BETTER, *numbers, told)
+            sentence = f"Better with {kept}: {amount(difference, unit=True)} {of} ({span})."
+            return cls(Kind.BETTER, *numbers, sentence)
         if lost <= TOLERATED:
             is_seen = amount.plain(lost).strip("0. points")
             most = f"at most {amount.plain(lost)} {of} {amount.verb(lost)} lost" if is_seen else "no loss"
             return cls(Kind.AS_GOOD, *numbers, f"{'Nearly as' if high < 0 else 'As'} good with {kept}: {most} (95 %).")
         if high < 0:
-            told = f"Worse with {kept}: {amount.plain(difference)} {of} {amount.verb(difference)} lost ({span})."
-            return cls(Kind.WORSE, *numbers, told)
+            sentence = f"Worse with {kept}: {amount.plain(difference)} {of} {amount.verb(difference)} lost ({span})."
+            return cls(Kind.WORSE, *numbers, sentence)
         narrow = f"± {amount.plain(TOLERATED).replace('2.0', '2')}"
         more = f"; about {rows_needed:,} rows would narrow this to {narrow}" if rows_needed else ""
         reach = f"between {amount(low)} and {amount(high, unit=True)} {of} (95 %)"
-        told = f"Not known whether {kept} {'is' if n_chosen == 1 else 'are'} as good: {reach}{more}."
-        return cls(Kind.NOT_KNOWN, *numbers, told)
+        sentence = f"Not known whether {kept} {'is' if n_chosen == 1 else 'are'} as good: {reach}{more}."
+        return cls(Kind.NOT_KNOWN, *numbers, sentence)
 
 
 @dataclass(frozen=True)
@@ -549,8 +549,8 @@ def verdict(scores: Sequence[MethodScore], *, scoring: str, n_features: int) -> 
     for row in scores:
         if row.role == "method" and (row.estimator not in best or row.score > best[row.estimator].score):
             best[row.estimator] = row
-    said = [_said(row, scoring, n_features) for row in best.values()]
-    return " ".join(one.sentence for one in sorted(said, key=lambda one: list(Kind).index(one.kind)))
+    verdicts = [_said(row, scoring, n_features) for row in best.values()]
+    return " ".join(one.sentence for one in sorted(verdicts, key=lambda one: list(Kind).index(one.kind)))
 
 
 def name_of(estimator: str) -> str:

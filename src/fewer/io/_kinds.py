@@ -1,4 +1,4 @@
-"""What columns of text hold: numbers, truth values, dates, levels, or nothing that is a feature."""
+"""The kind of each column of a table as text (number, truth value, date, levels, or no feature); schemas."""
 
 from __future__ import annotations
 
@@ -96,8 +96,8 @@ def _options(problems: Sequence[ParseProblem]) -> dict[str, list[str]]:
     cells = [cell for problem, few in zip(problems, readable, strict=True) if few for cell in problem.cells]
     excluded = [p.column for p, few in zip(problems, readable, strict=True) if not few and not p.is_target]
     skip: dict[str, list[str]] = {"--skip-rows-without-target": []} if any(p.is_target for p in problems) else {}
-    found = {"--missing": list(dict.fromkeys(cells)), "--exclude": excluded}
-    return skip | {option: values for option, values in found.items() if values}
+    options = {"--missing": list(dict.fromkeys(cells)), "--exclude": excluded}
+    return skip | {option: values for option, values in options.items() if values}
 
 
 def _lines(problems: Sequence[ParseProblem]) -> list[str]:
@@ -311,15 +311,15 @@ def _looks_of(texts: pl.DataFrame) -> list[_Looks]:
     """Say which columns are digits with leading zeros, and which may hold dates such as 20260131."""
     # Both hold digits alone, which one cell of most columns of numbers refutes.
     firsts = texts.select(pl.all().drop_nulls().first()).row(0)
-    some = [name for name, cell in zip(texts.columns, firsts, strict=True) if cell is None or cell.strip().isdigit()]
-    if not some:
+    whole = [name for name, cell in zip(texts.columns, firsts, strict=True) if cell is None or cell.strip().isdigit()]
+    if not whole:
         return [_Looks(False, False)] * texts.width
-    few, cells = texts.select(some), pl.all().str
+    few, cells = texts.select(whole), pl.all().str
     zeros = few.select((cells.starts_with("0") & (cells.len_bytes() > 1)).any()).row(0)
     digits = few.select(pl.all().str.strip_chars().str.contains(r"^\d+$").all()).row(0)
     compact = few.select(pl.all().drop_nulls().head(20).str.contains(COMPACT).all()).row(0)
     looks = {
-        name: _Looks(one and two, three) for name, one, two, three in zip(some, zeros, digits, compact, strict=True)
+        name: _Looks(one and two, three) for name, one, two, three in zip(whole, zeros, digits, compact, strict=True)
     }
     return [looks.get(name, _Looks(False, False)) for name in texts.columns]
 
@@ -432,27 +432,27 @@ def _draft_formatted(text: pl.Series, place: Place, options: ReadOptions) -> _Dr
         partial(find_number_format, decimal=options.decimal), find_clock, find_date_format,
     ]  # fmt: skip
     for find in finders[: 2 if numeric else 3]:
-        found = find(text)
-        if found is not None and found.mixed:
+        cells = find(text)
+        if cells is not None and cells.mixed:
             if may_mix or numeric or not options.leave_out or text.n_unique() <= 20 or name == options.target:
                 return None
-            ways = ", ".join(repr(way) for way in found.mixed)
+            ways = ", ".join(repr(way) for way in cells.mixed)
             return _Draft(text, text, Reading("left out", reason=f"inconsistent number formats: {ways}"))
-        if found is not None and not (may_mix and found.cells.null_count() > text.null_count()):
-            return _draft_found(text, found, place, options)
+        if cells is not None and not (may_mix and cells.cells.null_count() > text.null_count()):
+            return _draft_found(text, cells, place, options)
     return None
 
 
-def _draft_found(text: pl.Series, found: FoundCells, place: Place, options: ReadOptions) -> _Draft:
+def _draft_found(text: pl.Series, formatted: FoundCells, place: Place, options: ReadOptions) -> _Draft:
     kind: ColumnKind = "numeric"
-    cells, trouble = found.cells, "not a number"
-    if isinstance(found.format, DateFormat):
-        kind, trouble = "date", f"not a date ({found.format.describe()})"
+    cells, trouble = formatted.cells, "not a number"
+    if isinstance(formatted.format, DateFormat):
+        kind, trouble = "date", f"not a date ({formatted.format.describe()})"
         cells = cells.dt.date() if (cells.dt.truncate("1d") == cells).all() else cells
-    elif found.format.decimal == ":":
+    elif formatted.format.decimal == ":":
         trouble = "not a time (12:30)"
     problem = _problem(text, cells, trouble, place, options)
-    return _Draft(text, cells, Reading(kind, found.format), found.rival, problem)
+    return _Draft(text, cells, Reading(kind, formatted.format), formatted.rival, problem)
 
 
 def _draft_strewn(text: pl.Series, place: Place, options: ReadOptions) -> _Draft | None:
@@ -622,20 +622,20 @@ def _format_notes(drafts: list[_Draft]) -> list[str]:
 
 def _missing_words(texts: pl.DataFrame, drafts: list[_Draft]) -> list[str]:
     """Say which words among numbers and dates were read as missing."""
-    found: dict[str, tuple[list[str], int]] = {}
+    by_word: dict[str, tuple[list[str], int]] = {}
     for text, draft in zip(texts.iter_columns(), drafts, strict=True):
         if draft.reading.kind not in ("numeric", "date") or draft.column.null_count() == text.null_count():
             continue
         lost = text.filter(draft.column.is_null() & text.is_not_null()).str.strip_chars()
         for word, count in lost.filter(lost != "").value_counts(sort=True, name="n_cells").head(MOST_NAMED).iter_rows():
-            names, n_cells = found.get(word, ([], 0))
-            found[word] = ([*names, text.name], n_cells + count)
-    if not found or any(draft.problem is not None for draft in drafts):
+            names, n_cells = by_word.get(word, ([], 0))
+            by_word[word] = ([*names, text.name], n_cells + count)
+    if not by_word or any(draft.problem is not None for draft in drafts):
         return []
     shown = [
         f"{word!r} in {repr(names[0]) if len(names) == 1 else f'{len(names):,} columns'} "
         f"({count:,} cell{'s' * (count > 1)})"
-        for word, (names, count) in found.items()
+        for word, (names, count) in by_word.items()
     ]
     return [f"Read as missing: {listed(shown, MOST_NAMED)}."]
 

@@ -1,4 +1,4 @@
-"""Tables as text: comma, tab, semicolon or bar between cells, a header row, quotes where needed."""
+"""Text tables: the encoding, the separator, the header rows, quoted cells."""
 
 from __future__ import annotations
 
@@ -65,13 +65,13 @@ def to_utf8(content: bytes, name: str, encoding: str | None, notes: list[str]) -
         shown = "Windows text (cp1252)" if guess == "cp1252" else guess.upper()
         notes.append(f"{name} is read as {shown}, which is a guess; --encoding says otherwise.")
     try:
-        found = codecs.lookup(encoding or guess)
-        if not getattr(found, "_is_text_encoding", True):
+        codec = codecs.lookup(encoding or guess)
+        if not getattr(codec, "_is_text_encoding", True):
             raise LookupError  # such as hex
-        if found.name == guess == "utf-8":
+        if codec.name == guess == "utf-8":
             content = content.removeprefix(codecs.BOM_UTF8)
         else:
-            content = content.decode(found.name).removeprefix("\ufeff").encode()
+            content = content.decode(codec.name).removeprefix("\ufeff").encode()
     except UnicodeError as error:
         raise InputError(f"{name} is not {encoding or guess} text ({error}); give another --encoding.") from None
     except (LookupError, ValueError):
@@ -339,8 +339,8 @@ def _counts(letters: NDArray[np.uint8], mark: int, starts: NDArray[np.int64], en
     return counts
 
 
-def _ragged(name: str, line: int, found: int, expected: int) -> str:
+def _ragged(name: str, line: int, n_cells: int, expected: int) -> str:
     return (
-        f"{name}, line {line} has {found} cell{'s' * (found != 1)}, but the header has {expected}; "
+        f"{name}, line {line} has {n_cells} cell{'s' * (n_cells != 1)}, but the header has {expected}; "
         "correct the line, and quote cells that hold the separator."
     )

@@ -92,8 +92,8 @@ def own_labels(X: Any, names: Iterable[str]) -> list[Any]:
     """
     labels = list(X.columns) if hasattr(X, "iloc") and hasattr(X, "columns") else []
     counts = Counter(labels)
-    own = {name: label for name, label in zip(text_names(labels)[0], labels, strict=True) if counts[label] == 1}
-    return [own.get(name, name) for name in names]
+    original = {name: label for name, label in zip(text_names(labels)[0], labels, strict=True) if counts[label] == 1}
+    return [original.get(name, name) for name in names]
 
 
 def text_names(labels: Iterable[Any]) -> tuple[list[str], list[str]]:

@@ -1,6 +1,6 @@
 """Pictures: Display classes in the manner of scikit-learn, one style sheet."""
 
-from fewer.plots._classifiability import ClassifiabilityDisplay, GammaDisplay, MTestDisplay
+from fewer.plots._criteria import ClassifiabilityDisplay, GammaDisplay, MTestDisplay
 from fewer.plots._predictions import DistributionDisplay, PlaneDisplay, PredictionsDisplay, RocHullDisplay
 from fewer.plots._rankings import (
     AgreementDisplay,

@@ -1,4 +1,4 @@
-"""What is predicted for held-out rows, ROC curves and hulls, and the rows themselves in one or two features."""
+"""Pictures of predictions (ROC curves and hulls, confusion, calibration) and of rows in one or two features."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from fewer.criteria import KNN
 from fewer.errors import InputError
-from fewer.evaluate._evidence import plane
 from fewer.evaluate.distributions import distribution, predictions, shown_classes
+from fewer.evaluate.planes import plane
 from fewer.io import to_problem
 from fewer.plots._rankings import readable_on
 from fewer.plots._sizes import NAME
@@ -212,8 +212,8 @@ class PredictionsDisplay(Display):
         outputs = cross_val_predict(estimator, X, y, cv=cv, method="predict_proba" if proba else "predict")
         if classes and not proba:
             outputs = (outputs[:, None] == np.asarray(problem.classes)).astype(np.float64)
-        told = predictions(problem, np.asarray(outputs, dtype=np.float64))
-        return cls({"predicted": told}, _kind(told, kind), [str(label) for label in problem.classes]).plot(ax)
+        summary = predictions(problem, np.asarray(outputs, dtype=np.float64))
+        return cls({"predicted": summary}, _kind(summary, kind), [str(label) for label in problem.classes]).plot(ax)
 
     @classmethod
     def from_selection(cls, selection: Any, *, kind: str | None = None, ax: Axes | None = None) -> PredictionsDisplay:
@@ -232,12 +232,12 @@ class PredictionsDisplay(Display):
         -------
         PredictionsDisplay
         """
-        told = selection.evidence.get("predictions")
-        if not told or not told["chosen"]:
+        summaries = selection.evidence.get("predictions")
+        if not summaries or not summaries["chosen"]:
             raise InputError("This selection kept no held-out predictions; give cv of at least 2.")
         names = {"chosen": f"{len(selection.features)} chosen", "all": f"all {selection.n_features:,}"}
-        parts = {names[key]: part for key, part in told.items()}
-        return cls(parts, _kind(told["chosen"], kind), list(selection.data.get("classes", {}))).plot(ax)
+        parts = {names[key]: part for key, part in summaries.items()}
+        return cls(parts, _kind(summaries["chosen"], kind), list(selection.data.get("classes", {}))).plot(ax)
 
     def _draw(self, ax: Axes) -> None:
         if self.kind == "confusion":
@@ -248,8 +248,8 @@ class PredictionsDisplay(Display):
         else:
             ends = (0.0, 1.0) if self.kind == "calibration" else self._ends()
             ax.plot(ends, ends, linestyle=":", color="#9a9a9a", linewidth=1)
-        for number, (name, told) in enumerate(self.parts.items()):
-            part = told[self.kind]
+        for number, (name, summary) in enumerate(self.parts.items()):
+            part = summary[self.kind]
             if self.kind == "roc":
                 draw_curve(ax, part["fpr"], part["tpr"], f"{name}: area {part['area']:.2f}", number)
             elif self.kind == "calibration":
@@ -262,7 +262,9 @@ class PredictionsDisplay(Display):
         legend_below(ax)
 
     def _ends(self) -> tuple[float, float]:
-        values = [v for told in self.parts.values() for key in ("truth", "prediction") for v in told["points"][key]]
+        values = [
+            v for summary in self.parts.values() for key in ("truth", "prediction") for v in summary["points"][key]
+        ]
         return min(values), max(values)
 
     def _counts(self, ax: Axes) -> None:
@@ -279,8 +281,8 @@ class PredictionsDisplay(Display):
         figure_of(ax).colorbar(image, ax=ax, label="share of the true class", shrink=0.8)
 
 
-def _kind(told: Mapping[str, Any], asked: str | None) -> str:
-    able = [kind for kind in KINDS if kind in told]
+def _kind(summary: Mapping[str, Any], asked: str | None) -> str:
+    able = [kind for kind in KINDS if kind in summary]
     if asked is None and able:
         return able[0]
     if asked not in able:
@@ -365,24 +367,24 @@ class DistributionDisplay(Display):
         return cls(name, known[name], selection.evidence["classes"]).plot(ax)
 
     def _draw(self, ax: Axes) -> None:
-        told = self.told
-        n = len(told["counts"][0] if "counts" in told else told["middle"])
-        ends = np.linspace(told["low"], told["high"], n + 1) if "low" in told else np.arange(n + 1) - 0.5
+        summary = self.told
+        n = len(summary["counts"][0] if "counts" in summary else summary["middle"])
+        ends = np.linspace(summary["low"], summary["high"], n + 1) if "low" in summary else np.arange(n + 1) - 0.5
         places = (ends[:-1] + ends[1:]) / 2
-        if "counts" in told:
-            for number, (label, counts) in enumerate(zip(self.classes, told["counts"], strict=True)):
+        if "counts" in summary:
+            for number, (label, counts) in enumerate(zip(self.classes, summary["counts"], strict=True)):
                 color, line = COLORS[number % len(COLORS)], LINES[number % len(LINES)]
                 share = np.array(counts) / max(sum(counts), 1)
                 ax.stairs(share, ends, color=color, linestyle=line, linewidth=1.6, label=cut(label, NAME))
             ax.set_ylabel("share of the class")
         else:
-            lower, middle, upper = (np.array(told[key], dtype=np.float64) for key in ("lower", "middle", "upper"))
+            lower, middle, upper = (np.array(summary[key], dtype=np.float64) for key in ("lower", "middle", "upper"))
             ax.fill_between(places, lower, upper, color=COLORS[0], alpha=0.16, linewidth=0, label="middle half")
             ax.plot(places, middle, color=COLORS[0], marker="o", label="median")
             ax.set_ylabel("target")
         legend_below(ax)
-        if "levels" in told:
-            ax.set_xticks(places, [cut(level, 12) for level in told["levels"]], parse_math=False)
+        if "levels" in summary:
+            ax.set_xticks(places, [cut(level, 12) for level in summary["levels"]], parse_math=False)
         ax.set_xlabel(cut(self.name, 40), parse_math=False)
 
 
@@ -435,10 +437,10 @@ class PlaneDisplay(Display):
         """
         problem = to_problem(X, y)
         columns = np.argsort(selector.ranking_, kind="stable")[:2]
-        told = plane(problem, columns.tolist(), judge or selector.answer_.judge or KNN(5), 0)
-        if not told:
+        drawn = plane(problem, columns.tolist(), judge or selector.answer_.judge or KNN(5), 0)
+        if not drawn:
             raise InputError("Too few rows have values in both features; there is nothing to place.")
-        return cls(told, [str(label) for label in problem.classes]).plot(ax)
+        return cls(drawn, [str(label) for label in problem.classes]).plot(ax)
 
     @classmethod
     def from_selection(cls, selection: Any, *, directions: bool = False, ax: Axes | None = None) -> PlaneDisplay:
@@ -457,37 +459,37 @@ class PlaneDisplay(Display):
         -------
         PlaneDisplay
         """
-        told = selection.evidence.get("directions" if directions else "plane")
-        if not told:
+        drawn = selection.evidence.get("directions" if directions else "plane")
+        if not drawn:
             few = "three features to seek directions in" if directions else "two features to place its rows in"
             raise InputError(f"This selection has no {few}.")
         wrong = [row["row"] for row in (selection.evidence.get("wrong") or {}).get("rows", ())]
-        return cls(told, list(selection.data.get("classes", {})), wrong).plot(ax)
+        return cls(drawn, list(selection.data.get("classes", {})), wrong).plot(ax)
 
     def _draw(self, ax: Axes) -> None:
         from matplotlib.colors import ListedColormap
 
-        told, n = self.told, len(self.labels)
-        x, y, target = (np.array(told[key]) for key in ("x", "y", "target"))
-        extent = (*told["x_ends"], *told["y_ends"])
-        grid = np.array(told["grid"])
+        plane, n = self.told, len(self.labels)
+        x, y, target = (np.array(plane[key]) for key in ("x", "y", "target"))
+        extent = (*plane["x_ends"], *plane["y_ends"])
+        grid = np.array(plane["grid"])
         palette = [COLORS[i % len(COLORS)] for i in range(max(n, 2))]
         ground: dict[str, Any] = {"origin": "lower", "extent": extent, "aspect": "auto", "alpha": 0.18}
         if n:
             ax.imshow(grid, cmap=ListedColormap(palette), vmin=-0.5, vmax=len(palette) - 0.5, **ground)
             for code, label in enumerate(self.labels):
-                own = target == code
+                in_class = target == code
                 marker = MARKERS[code % len(MARKERS)]
-                ax.scatter(x[own], y[own], s=14, color=palette[code], marker=marker, label=cut(label, NAME))
+                ax.scatter(x[in_class], y[in_class], s=14, color=palette[code], marker=marker, label=cut(label, NAME))
             legend_beside(ax)
         else:
             limits = {"vmin": target.min(), "vmax": target.max(), "cmap": SEQUENTIAL}
             ax.imshow(grid, **{**ground, "alpha": 0.45}, **limits)
             drawn = ax.scatter(x, y, s=14, c=target, edgecolors="white", linewidths=0.4, **limits)
             figure_of(ax).colorbar(drawn, ax=ax, label="target")
-        ringed = np.isin(told["row"], self.wrong)
+        ringed = np.isin(plane["row"], self.wrong)
         if ringed.any():
             ax.scatter(x[ringed], y[ringed], s=70, facecolors="none", edgecolors="black", label="always wrong")
-        ax.set_xlabel(cut(told["names"][0], 40), parse_math=False)
-        ax.set_ylabel(cut(told["names"][1], 40), parse_math=False)
+        ax.set_xlabel(cut(plane["names"][0], 40), parse_math=False)
+        ax.set_ylabel(cut(plane["names"][1], 40), parse_math=False)
         ax.grid(visible=False)

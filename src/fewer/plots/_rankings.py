@@ -1,4 +1,4 @@
-"""How good each feature is: rankings, how far they agree, planted columns, and the relevances of a learnt distance."""
+"""Pictures of single features: rankings and their agreement, redundancy, planted columns, GMLVQ relevances."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from fewer.contracts import Ranker, Resources
 from fewer.evaluate import PlantedCounts, redundancy
-from fewer.evaluate.distributions import rank_correlation
+from fewer.evaluate.associations import rank_correlation
 from fewer.io import to_problem
 from fewer.plots._sizes import draw_bars
 from fewer.plots._style import COLORS, DIVERGING, LINES, MARKERS, SEQUENTIAL, Display, figure_of, legend_beside, wrapped
@@ -80,8 +80,8 @@ class RankingDisplay(Display):
         names = vars(selector).get("feature_names_in_", [f"x{i}" for i in range(selector.n_features_in_)])
         order = np.argsort(selector.ranking_, kind="stable")[:top]
         spread, chosen = selector.extra_.get("spread"), int(min(selector.support_.sum(), top))
-        told = None if spread is None else spread[order]
-        return cls([str(names[i]) for i in order], selector.scores_[order], told, chosen).plot(ax)
+        errors = None if spread is None else spread[order]
+        return cls([str(names[i]) for i in order], selector.scores_[order], errors, chosen).plot(ax)
 
     @classmethod
     def from_resamples(
@@ -217,8 +217,8 @@ class RedundancyDisplay(Display):
             Not drawn yet; call `plot`.
         """
         problem = to_problem(X, np.arange(len(X)), task="regression")  # kinds and missing alone matter
-        found = redundancy(problem, range(problem.n_features) if columns is None else columns)
-        return cls(found["names"], np.array(found["values"]))
+        matrix = redundancy(problem, range(problem.n_features) if columns is None else columns)
+        return cls(matrix["names"], np.array(matrix["values"]))
 
     @classmethod
     def from_estimator(cls, selector: Any, X: Any, *, ax: Axes | None = None) -> RedundancyDisplay:

@@ -1,4 +1,4 @@
-"""Score against the number of features: of one search, of all answers, of all good subsets; and along a search."""
+"""Pictures of the score against the number of features, for one search or for all good subsets, and along a search."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""One look for every picture: readable in grey, legends beside the data, no decoration.
-
-What all Displays share: `plot`, `ax_`, `figure_`, and a `from_estimator` that always draws.
-"""
+"""What all pictures share: one look, readable in grey with legends beside the data, and the base of the Displays."""
 
 from __future__ import annotations
 

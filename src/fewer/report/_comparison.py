@@ -1,4 +1,4 @@
-"""The page of a comparison, and that of all good subsets: tick what must be in, and the best that remains appears."""
+"""The page of a comparison, and the page of all good subsets, where ticking a feature shows the best with it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What people wrote, in a form that fits a page.
-
-What all pages share: the template environment and pictures as text.
-"""
+"""What all pages share: the template environment, texts that fit a page, and writing one self-contained file."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Small pictures as SVG in the colors of the page: they follow light, dark and paper.
-
-The pictures of the page of a selection, drawn from its plain data.
-"""
+"""The pictures of a selection's page: small SVGs drawn from plain data, in the colors of the page, light or dark."""
 
 from __future__ import annotations
 
@@ -144,7 +141,7 @@ WIDTH = 150
 NUMBERED, SHADE = 12, 0.45
 
 
-def distribution_picture(name: str, told: Mapping[str, Any], classes: Sequence[str]) -> Markup:
+def distribution_picture(name: str, summary: Mapping[str, Any], classes: Sequence[str]) -> Markup:
     """Draw the values of one feature: a lane for each class, or the target's quartiles along the feature.
 
     Parameters
@@ -161,68 +158,68 @@ def distribution_picture(name: str, told: Mapping[str, Any], classes: Sequence[s
     Markup
         Inline SVG.
     """
-    if "counts" in told:
-        return _lanes(name, told, classes)
-    return _quartile_band(name, told) if "middle" in told else Markup("")
+    if "counts" in summary:
+        return _lanes(name, summary, classes)
+    return _quartile_band(name, summary) if "middle" in summary else Markup("")
 
 
-def _lanes(name: str, told: Mapping[str, Any], classes: Sequence[str]) -> Markup:
-    counts = told["counts"]
+def _lanes(name: str, summary: Mapping[str, Any], classes: Sequence[str]) -> Markup:
+    counts = summary["counts"]
     step = TALL if len(counts) <= 3 else LANE
     n_bins, height = len(counts[0]), step * len(counts) + 2
     canvas = Canvas((0, n_bins), (0, 1), size=(WIDTH, height))
-    shares = [[c / max(sum(own), 1) for c in own] for own in counts]
+    shares = [[c / max(sum(heights), 1) for c in heights] for heights in counts]
     width = WIDTH / n_bins
-    for lane, own in enumerate(shares):
-        top = max(own) or 1.0
+    for lane, heights in enumerate(shares):
+        top = max(heights) or 1.0
         base = step * (lane + 1)
-        if "levels" in told:
-            bars = [(i, s) for i, s in enumerate(own) if s]
+        if "levels" in summary:
+            bars = [(i, s) for i, s in enumerate(heights) if s]
             path = "".join(
                 f"M{at(i * width + 1)} {base}v{at(-s / top * (step - 2))}h{at(width - 2)}V{base}z" for i, s in bars
             )
         else:
-            steps = "".join(f"V{at(base - s / top * (step - 2))}h{at(width)}" for s in own)
+            steps = "".join(f"V{at(base - s / top * (step - 2))}h{at(width)}" for s in heights)
             path = f"M0 {base}{steps}V{base}z"
         canvas.add("path", d=path, class_=f"fill{lane % 6}")
         canvas.add("line", x1=0, x2=WIDTH, y1=base, y2=base, class_="base")
-    return canvas.svg(_lanes_as_text(name, told, classes), class_="small")
+    return canvas.svg(_lanes_as_text(name, summary, classes), class_="small")
 
 
-def _lanes_as_text(name: str, told: Mapping[str, Any], classes: Sequence[str]) -> str:
-    missing = f" {told['missing']:,} missing." if told.get("missing") else ""
-    if "levels" in told:
+def _lanes_as_text(name: str, summary: Mapping[str, Any], classes: Sequence[str]) -> str:
+    missing = f" {summary['missing']:,} missing." if summary.get("missing") else ""
+    if "levels" in summary:
         often = [
-            f"{cut(told['levels'][own.index(max(own))], 30)} in {cut(label, 30)}"
-            for label, own in zip(classes, told["counts"], strict=False)
-            if sum(own)
+            f"{cut(summary['levels'][class_counts.index(max(class_counts))], 30)} in {cut(label, 30)}"
+            for label, class_counts in zip(classes, summary["counts"], strict=False)
+            if sum(class_counts)
         ]
         return f"{cut(name, 60)} by class. Most frequent: {', '.join(often)}.{missing}"
     parts = [
         f"{number(m)} in {cut(label, 30)}"
-        for label, m in zip(classes, told.get("medians", ()), strict=False)
+        for label, m in zip(classes, summary.get("medians", ()), strict=False)
         if m is not None
     ]
-    ends = f"from {number(told['low'])} to {number(told['high'])}"
+    ends = f"from {number(summary['low'])} to {number(summary['high'])}"
     return f"{cut(name, 60)} by class, {ends}. Median: {', '.join(parts)}.{missing}"
 
 
-def _quartile_band(name: str, told: Mapping[str, Any]) -> Markup:
-    known = [i for i, value in enumerate(told["middle"]) if value is not None]
-    low, high = min(told["lower"][i] for i in known), max(told["upper"][i] for i in known)
+def _quartile_band(name: str, summary: Mapping[str, Any]) -> Markup:
+    known = [i for i, value in enumerate(summary["middle"]) if value is not None]
+    low, high = min(summary["lower"][i] for i in known), max(summary["upper"][i] for i in known)
     margin = (high - low) * 0.08 or 1.0
-    canvas = Canvas((0, len(told["middle"])), (low - margin, high + margin), size=(WIDTH, 44))
+    canvas = Canvas((0, len(summary["middle"])), (low - margin, high + margin), size=(WIDTH, 44))
     canvas.left = canvas.right = canvas.top = canvas.bottom = 2.0
-    if "levels" in told:
+    if "levels" in summary:
         for i in known:
-            canvas.line([i + 0.5] * 2, [told["lower"][i], told["upper"][i]], "range0")
-            canvas.line([i + 0.25, i + 0.75], [told["middle"][i]] * 2, "line0")
+            canvas.line([i + 0.5] * 2, [summary["lower"][i], summary["upper"][i]], "range0")
+            canvas.line([i + 0.25, i + 0.75], [summary["middle"][i]] * 2, "line0")
     else:
         there = [i + 0.5 for i in known]
-        canvas.band(there, *([told[edge][i] for i in known] for edge in ("lower", "upper")))
-        canvas.line(there, [told["middle"][i] for i in known], "line0")
-    first, last = told["middle"][known[0]], told["middle"][known[-1]]
-    ends = f", from {number(told['low'])} to {number(told['high'])}" if "low" in told else ""
+        canvas.band(there, *([summary[edge][i] for i in known] for edge in ("lower", "upper")))
+        canvas.line(there, [summary["middle"][i] for i in known], "line0")
+    first, last = summary["middle"][known[0]], summary["middle"][known[-1]]
+    ends = f", from {number(summary['low'])} to {number(summary['high'])}" if "low" in summary else ""
     caption = f"The target against {cut(name, 60)}{ends}: median {number(first)} to {number(last)}."
     return canvas.svg(caption, class_="small")
 
@@ -351,12 +348,12 @@ def _curve_as_text(curve: Mapping[str, Any]) -> str:
     best = max(range(len(curve["scores"])), key=curve["scores"].__getitem__)
     every = curve["all"]
     title = curve["title"][:1].upper() + curve["title"][1:]
-    told = f"{title} against the number of features: {score_text(curve['scores'][0])} with {curve['sizes'][0]}, "
-    told += f"highest {score_text(curve['scores'][best])} with {curve['sizes'][best]}"
+    text = f"{title} against the number of features: {score_text(curve['scores'][0])} with {curve['sizes'][0]}, "
+    text += f"highest {score_text(curve['scores'][best])} with {curve['sizes'][best]}"
     if every:
-        told += f", {score_text(every['score'])} with all {every['size']}"
+        text += f", {score_text(every['score'])} with all {every['size']}"
     marks = "; ".join(f"{' and '.join(names)}: {size}" for size, names in sorted(curve["marks"].items()))
-    return f"{told}. {marks}." if marks else f"{told}."
+    return f"{text}. {marks}." if marks else f"{text}."
 
 
 def roc_picture(parts: Sequence[tuple[str, Mapping[str, Any]]]) -> Markup:
@@ -377,15 +374,15 @@ def calibration_picture(parts: Sequence[tuple[str, Mapping[str, Any]]], of: str)
     canvas = Canvas((0, 1), (0, 1), size=(360, 340))
     canvas.axes(f"predicted probability of {of}", "observed share")
     canvas.line([0, 1], [0, 1], "all")
-    for i, (_, told) in enumerate(parts):
-        canvas.line(told["given"], told["is"], f"line{i}")
-        for x, y in zip(told["given"], told["is"], strict=True):
+    for i, (_, curve) in enumerate(parts):
+        canvas.line(curve["given"], curve["is"], f"line{i}")
+        for x, y in zip(curve["given"], curve["is"], strict=True):
             canvas.shape(x, y, i, f"fill{i}")
     _legend(canvas, [name for name, _ in parts])
     gaps = []
-    for name, told in parts:
-        gap = sum(n * abs(g - t) for g, t, n in zip(told["given"], told["is"], told["n"], strict=True))
-        gaps.append(f"{score_text(gap / (sum(told['n']) or 1))} with {name}")
+    for name, curve in parts:
+        gap = sum(n * abs(g - t) for g, t, n in zip(curve["given"], curve["is"], curve["n"], strict=True))
+        gaps.append(f"{score_text(gap / (sum(curve['n']) or 1))} with {name}")
     return canvas.svg(f"Calibration on held-out rows, {of}. Mean calibration error: {', '.join(gaps)}.")
 
 
@@ -444,14 +441,14 @@ def plane_picture(
     for i in sorted(range(len(plane["row"])), key=lambda i: plane["x"][i]):
         x, y, target, row = (plane[key][i] for key in ("x", "y", "target", "row"))
         kind = target % 6 if classes else _level_of(target, plane)
-        told = cut(classes[target], 60) if classes else number(target)
+        label = cut(classes[target], 60) if classes else number(target)
         where = [f"{cut(names[axis], 60)} {_shown(plane, axis, value)}" for axis, value in enumerate((x, y))]
         ring = " wrong" if row in marked else ""
-        caption = f"Row {row:,}: {told}; {', '.join(where)}{'. Always predicted wrongly.' if ring else '.'}"
+        caption = f"Row {row:,}: {label}; {', '.join(where)}{'. Always predicted wrongly.' if ring else '.'}"
         canvas.shape(x, y, kind if classes else 0, f"{'row' if classes else 'warm'}{kind}{ring}", data_told=caption)
-    told = f"{len(plane['row'])} rows in {cut(names[0], 80)} and {cut(names[1], 80)}; the ground shows the "
-    told += f"{'classes' if classes else 'values'} that the model predicts from these two."
-    return canvas.svg(told, role="group", class_="plot rows", id=name)
+    text = f"{len(plane['row'])} rows in {cut(names[0], 80)} and {cut(names[1], 80)}; the ground shows the "
+    text += f"{'classes' if classes else 'values'} that the model predicts from these two."
+    return canvas.svg(text, role="group", class_="plot rows", id=name)
 
 
 def _levels(plane: Mapping[str, Any], axis: int) -> list[tuple[float, str]] | None:

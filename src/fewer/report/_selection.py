@@ -1,4 +1,4 @@
-"""What a reader of the page should worry about: what the input reader noticed, and what the numbers say."""
+"""The page of a selection: its features, sizes, predictions and search, and what a reader should worry about."""
 
 from __future__ import annotations
 
@@ -68,15 +68,15 @@ def feature_rows(selection: Selection) -> list[dict[str, Any]]:
 
 def _values(name: str, evidence: Mapping[str, Any]) -> dict[str, Any]:
     """Return a picture of the values of a feature, and their range or levels as text."""
-    told = (evidence.get("distributions") or {}).get(name)
-    if not told:
+    summary = (evidence.get("distributions") or {}).get(name)
+    if not summary:
         return {"picture": None, "kind": ""}
-    levels = told.get("levels", [])
+    levels = summary.get("levels", [])
     kind = ", ".join(cut(level, 14) for level in levels[:4]) + ", …" * (len(levels) > 4)
-    if "low" in told:
-        kind = f"{draw.number(told['low'])} to {draw.number(told['high'])}"
-    kind += f", {told['missing']:,} missing" if told.get("missing") else ""
-    return {"picture": draw.distribution_picture(name, told, evidence.get("classes", ())), "kind": kind}
+    if "low" in summary:
+        kind = f"{draw.number(summary['low'])} to {draw.number(summary['high'])}"
+    kind += f", {summary['missing']:,} missing" if summary.get("missing") else ""
+    return {"picture": draw.distribution_picture(name, summary, evidence.get("classes", ())), "kind": kind}
 
 
 def known_costs(selection: Selection) -> dict[str, float]:
@@ -101,8 +101,8 @@ def loss_scale(evidence: Mapping[str, Any]) -> tuple[float, float]:
     >>> loss_scale({"without": {"a": {"low": -0.1, "high": 0.3}}, "without_at": {"2": {"b": {"low": 0, "high": 0.5}}}})
     (-0.1, 0.5)
     """
-    told = [evidence.get("without") or {}, *(evidence.get("without_at") or {}).values()]
-    reach = [0.0, *(end for losses in told for loss in losses.values() for end in (loss["low"], loss["high"]))]
+    by_answer = [evidence.get("without") or {}, *(evidence.get("without_at") or {}).values()]
+    reach = [0.0, *(end for losses in by_answer for loss in losses.values() for end in (loss["low"], loss["high"]))]
     return (min(reach), max(reach)) if max(reach) > min(reach) else (-1.0, 1.0)
 
 
@@ -131,8 +131,8 @@ def loss_told(
         return None
     amount, low, high = (in_units(loss[key], score) for key in ("loss", "low", "high"))
     caption = f"Without {cut(name, 60)}: {amount} of {metric_text(score)} lost, {low} to {high}."
-    told = {"amount": amount, "low": low, "high": high, "caption": caption, "better_without": loss["high"] < 0}
-    return told | {"picture": draw.loss_picture(loss, scale, caption)}
+    parts = {"amount": amount, "low": low, "high": high, "caption": caption, "better_without": loss["high"] < 0}
+    return parts | {"picture": draw.loss_picture(loss, scale, caption)}
 
 
 def in_units(value: float, score: str) -> str:
@@ -257,41 +257,41 @@ def slider_stops(selection: Selection) -> list[dict[str, Any]]:
 def _at_size(selection: Selection, answer: Mapping[str, Any]) -> dict[str, Any]:
     """Return what is known of the features at one size: losses, stand-ins, cost."""
     evidence, key = selection.evidence, str(answer["size"])
-    own = answer["size"] == len(selection.features)
+    is_chosen = answer["size"] == len(selection.features)
     names = [(place, evidence["features"][place]) for place in answer["places"]]
-    losses = (evidence.get("without") if own else (evidence.get("without_at") or {}).get(key)) or {}
-    others = selection.stand_ins if own else (evidence.get("stand_ins_at") or {}).get(key)
+    losses = (evidence.get("without") if is_chosen else (evidence.get("without_at") or {}).get(key)) or {}
+    others = selection.stand_ins if is_chosen else (evidence.get("stand_ins_at") or {}).get(key)
     scale, score = loss_scale(evidence), evidence.get("without_score", "")
-    told: dict[str, Any] = {"measured": bool(losses), "losses": {}, "stand_ins": None}
+    shown: dict[str, Any] = {"measured": bool(losses), "losses": {}, "stand_ins": None}
     for place, name in names:
         if loss := losses.get(name):
             caption = [in_units(loss[end], score) for end in ("loss", "low", "high")]
-            told["losses"][place] = [*caption, *draw.loss_places(loss, scale)]
+            shown["losses"][place] = [*caption, *draw.loss_places(loss, scale)]
     if others is not None:
-        told["stand_ins"] = {
+        shown["stand_ins"] = {
             place: [cut(other, 60) for other in others[name]] for place, name in names if name in others
         }
     known = known_costs(selection)
     if known and all(name in known for _, name in names):
-        told["price"] = sum(known[name] for _, name in names)
-        told["cost"] = f"{told['price']:.4g}"
-    return told
+        shown["price"] = sum(known[name] for _, name in names)
+        shown["cost"] = f"{shown['price']:.4g}"
+    return shown
 
 
 def _told(selection: Selection, curve: dict[str, Any], stop: dict[str, Any]) -> str:
-    told, size, score = f"{stop['size']} of {selection.n_features:,} features", stop["size"], stop["value"]
+    text, size, score = f"{stop['size']} of {selection.n_features:,} features", stop["size"], stop["value"]
     if marks := curve["marks"].get(size):
-        told += f" ({', '.join(marks)})"
+        text += f" ({', '.join(marks)})"
     if score is None:
-        return f"{told}."
-    told += f": {curve['name']} {stop['score']}"
+        return f"{text}."
+    text += f": {curve['name']} {stop['score']}"
     if stop["interval"]:
-        told += f" ({stop['interval']})"
+        text += f" ({stop['interval']})"
     if curve["all"] is not None and size != curve["all"]["size"]:
-        told += f", {in_units(score - curve['all']['score'], curve['name'])}"
-        told += " points" if _in_points(curve["name"]) else ""
-        told += f" compared with all {curve['all']['size']:,}"
-    return f"{told}; {curve['measured']}."
+        text += f", {in_units(score - curve['all']['score'], curve['name'])}"
+        text += " points" if _in_points(curve["name"]) else ""
+        text += f" compared with all {curve['all']['size']:,}"
+    return f"{text}; {curve['measured']}."
 
 
 # Rows of a class below which it counts as rare.
@@ -328,18 +328,18 @@ def worries(selection: Selection) -> list[str]:
     []
     """
     reading = selection.data.get("notes", ())
-    found = [note for note in selection.notes if note not in reading]
+    sentences = [note for note in selection.notes if note not in reading]
     for look in (_missing, _rare, _seldom, _useless, _copies):
-        found += look(selection)
-    return list(dict.fromkeys([*found, *selection.evidence.get("untold", ())]))
+        sentences += look(selection)
+    return list(dict.fromkeys([*sentences, *selection.evidence.get("untold", ())]))
 
 
 def _useless(selection: Selection) -> list[str]:
     losses = selection.evidence.get("without") or {}
     names = [name for name in selection.names if name in losses and losses[name]["high"] < 0]
     score = metric_text(selection.evidence.get("without_score", "the score"))
-    told = ", ".join(cut(name, 60) for name in names)
-    return [f"Cross-validated {score} was higher without {told}."] if names else []
+    shown = ", ".join(cut(name, 60) for name in names)
+    return [f"Cross-validated {score} was higher without {shown}."] if names else []
 
 
 def _missing(selection: Selection) -> list[str]:
@@ -355,16 +355,16 @@ def _missing(selection: Selection) -> list[str]:
 
 def _rare(selection: Selection) -> list[str]:
     small = [f"{cut(label, 40)} ({n})" for label, n in selection.data.get("classes", {}).items() if n < RARE]
-    told = f"Classes with fewer than {RARE} rows: {listed(small, 6)}. Scores for them are unreliable."
-    return [told] if small else []
+    sentence = f"Classes with fewer than {RARE} rows: {listed(small, 6)}. Scores for them are unreliable."
+    return [sentence] if small else []
 
 
 def _seldom(selection: Selection) -> list[str]:
     often = selection.frequency
     names = [cut(name, 60) for name in selection.names if often and often.get(name, 0.0) < SELDOM]
-    was, its = ("was", "its") if len(names) == 1 else ("were", "their")
-    told = f"{listed(names, 8)} {was} selected in fewer than half of the folds"
-    return [f"{told}: other features do about as well in {its} place."] if names else []
+    was, whose = ("was", "its") if len(names) == 1 else ("were", "their")
+    subject = f"{listed(names, 8)} {was} selected in fewer than half of the folds"
+    return [f"{subject}: other features do about as well in {whose} place."] if names else []
 
 
 def _copies(selection: Selection) -> list[str]:
@@ -376,8 +376,8 @@ def _copies(selection: Selection) -> list[str]:
         if values[i][j] is not None and values[i][j] >= COPY
     ]
     more = f" and {len(pairs) - 4} more pairs" if len(pairs) > 4 else ""
-    told = f"Nearly identical selected features: {'; '.join(pairs[:4])}{more}. One of each pair could be dropped."
-    return [told] if pairs else []
+    sentence = f"Nearly identical selected features: {'; '.join(pairs[:4])}{more}. One of each pair could be dropped."
+    return [sentence] if pairs else []
 
 
 SHOWN = 40
@@ -546,12 +546,12 @@ def _baseline(selection: Selection) -> dict[str, Any]:
 
 def _cheaper(selection: Selection) -> list[tuple[str, str, float]]:
     """Return chosen features for which a cheaper one stands in, what it is, and what that saves."""
-    costs, found = known_costs(selection), []
+    costs, cheaper = known_costs(selection), []
     for name, others in selection.stand_ins.items():
         saved = [(costs[name] - costs[other], other) for other in others if name in costs and other in costs]
         if saved and max(saved)[0] > 0:
-            found.append((name, max(saved)[1], max(saved)[0]))
-    return found
+            cheaper.append((name, max(saved)[1], max(saved)[0]))
+    return cheaper
 
 
 def _keys(selection: Selection) -> list[tuple[Any, str]]:
@@ -564,11 +564,11 @@ def _keys(selection: Selection) -> list[tuple[Any, str]]:
 
 def _predictions(selection: Selection) -> dict[str, Any]:
     """Return the pictures and tables of held-out predictions."""
-    told = selection.evidence.get("predictions") or {}
+    predictions = selection.evidence.get("predictions") or {}
     scores = {"chosen": selection.score_heldout, "all": selection.score_heldout_all_features}
     names = {"chosen": f"{len(selection.features)} selected", "all": f"all {selection.n_features:,}"}
-    kinds = [kind for kind in names if told.get(kind)]
-    both = [(names[kind], told[kind]) for kind in kinds]
+    kinds = [kind for kind in names if predictions.get(kind)]
+    both = [(names[kind], predictions[kind]) for kind in kinds]
     if not both or selection.nothing_found:
         return {}
     labels = list(selection.data.get("classes", {}))
@@ -591,24 +591,24 @@ def _predictions(selection: Selection) -> dict[str, Any]:
 def _planes(selection: Selection) -> list[dict[str, Any]]:
     """Return the rows in the best two features, and in two discriminant directions of all that were chosen."""
     titles = {"plane": "the best two features", "directions": "two discriminant directions"}
-    found = {key: selection.evidence[key] for key in titles if selection.evidence.get(key)}
-    return [{"id": key, "title": titles[key], **_plane(selection, told, key)} for key, told in found.items()]
+    planes = {key: selection.evidence[key] for key in titles if selection.evidence.get(key)}
+    return [{"id": key, "title": titles[key], **_plane(selection, drawn, key)} for key, drawn in planes.items()]
 
 
-def _plane(selection: Selection, told: Mapping[str, Any], key: str) -> dict[str, Any]:
+def _plane(selection: Selection, drawn: Mapping[str, Any], key: str) -> dict[str, Any]:
     labels = list(selection.data.get("classes", {})) if selection.data.get("task") == "classification" else []
     wrong = [row["row"] for row in (selection.evidence.get("wrong") or {}).get("rows", ())]
     keys = [(draw.key_of(i), label) for i, label in enumerate(labels[:12])]
     if not labels:
-        low, high = min(told["target"]), max(told["target"])
+        low, high = min(drawn["target"]), max(drawn["target"])
         keys = [(draw.key_of(i, "warm"), f"from {low + i * (high - low) / 5:.4g}") for i in range(5)]
     return {
-        "picture": draw.plane_picture(told, labels, wrong, key),
+        "picture": draw.plane_picture(drawn, labels, wrong, key),
         "legend": keys,
-        "names": told["names"],
-        "n": len(told["row"]),
-        "missing": told["missing"],
-        "weights": told.get("weights", []),
+        "names": drawn["names"],
+        "n": len(drawn["row"]),
+        "missing": drawn["missing"],
+        "weights": drawn.get("weights", []),
         "second": len(labels) != 2,
     }
 

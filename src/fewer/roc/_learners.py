@@ -22,7 +22,7 @@ from fewer.contracts import Resources
 from fewer.kernels import naive_bayes as bayes
 from fewer.kernels import roc as kernels
 from fewer.models import DiscreteNaiveBayes
-from fewer.models._discrete_naive_bayes import FIXED, LogTables, columns_of
+from fewer.models.discrete_naive_bayes import FIXED, LogTables, columns_of
 from fewer.parallel import Shared, in_threads, run_tasks
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem
 from fewer.validate import assign_folds, split_rows

@@ -69,8 +69,8 @@ def check_folder(path: Path, *, resume: bool, force: bool) -> None:
     except OSError as error:
         raise InputError(f"{path} cannot be written ({error.strerror}); choose another --out.") from None
     if not resume and names and not is_run(path):
-        some = f"{names[0]!r} and {len(names) - 1} more" if len(names) > 1 else repr(names[0])
-        raise InputError(f"{path} is not a fewer run (it holds {some}); nothing was changed. Choose another --out.")
+        content = f"{names[0]!r} and {len(names) - 1} more" if len(names) > 1 else repr(names[0])
+        raise InputError(f"{path} is not a fewer run (it holds {content}); nothing was changed. Choose another --out.")
     if not resume and names and not force:
         how = "a finished run" if RESULT in names else "a run"
         raise InputError(f"{path} already holds {how}; --resume continues it, --force replaces it.")
@@ -228,8 +228,8 @@ class RunFolder:
             what = f"its {', '.join(changed)} differ{'s' * (len(changed) == 1)}" if changed else "its data differ"
             raise InputError(f"{self.path} holds a different run ({what}); choose another --out or omit --resume.")
 
-    def _refuse_strange(self, name: str, found: Any) -> None:
-        if found != self.name:
+    def _refuse_strange(self, name: str, fingerprint: Any) -> None:
+        if fingerprint != self.name:
             raise InputError(
                 f"{self.path / name} and {self.path / RUN} come from different runs; nothing was changed. Restore "
                 f"the right {name}, or delete it to redo that part."

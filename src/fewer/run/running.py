@@ -105,11 +105,11 @@ def _imports(value: Any) -> list[str]:
     if not isinstance(value, BaseEstimator):
         parts = value if isinstance(value, list | tuple) else ()
         return [line for part in parts for line in _imports(part)]
-    own = type(value)
-    package = next((name for name in PUBLIC if own.__module__.startswith(name + ".")), None)
-    module = package or ".".join(part for part in own.__module__.split(".") if not part.startswith("_"))
+    kind = type(value)
+    package = next((name for name in PUBLIC if kind.__module__.startswith(name + ".")), None)
+    module = package or ".".join(part for part in kind.__module__.split(".") if not part.startswith("_"))
     inner = [line for part in value.get_params(deep=False).values() for line in _imports(part)]
-    return [f"from {module} import {own.__name__}", *inner]
+    return [f"from {module} import {kind.__name__}", *inner]
 
 
 MAX_REDUNDANCY = 40
@@ -492,21 +492,21 @@ def _evidence(running: _Running, answer: Answer, outcome: HeldOutScores | None, 
     plan, problem = running.plan, running.problem
     judge, _ = judge_of(answer, plan, problem)
     about = {"scoring": plan.request.scoring, "thorough": plan.request.budget is None}
-    told = Evidence(problem, answer, order, judge, outcome, plan.request.seed, **about).gather()
+    parts = Evidence(problem, answer, order, judge, outcome, plan.request.seed, **about).gather()
     if plan.request.feature_costs is not None:
-        others = {i for some in answer.stand_ins.values() for i in some}
-        shown = sorted({problem.names.index(name) for name in told["features"]} | others)
-        told["costs"] = _costs(plan.request.feature_costs, np.array(shown), problem)
+        others = {i for columns in answer.stand_ins.values() for i in columns}
+        shown = sorted({problem.names.index(name) for name in parts["features"]} | others)
+        parts["costs"] = _costs(plan.request.feature_costs, np.array(shown), problem)
     if plan.request.alternatives:
         try:
-            told["alternatives"] = evaluate.good_subsets(
+            parts["alternatives"] = evaluate.good_subsets(
                 judge, problem, max_subsets=plan.request.alternatives, seed=plan.request.seed,
-                costs=told.get("costs") and _costs(plan.request.feature_costs, np.arange(problem.n_features), problem),
+                costs=parts.get("costs") and _costs(plan.request.feature_costs, np.arange(problem.n_features), problem),
                 resources=Resources(effective_n_jobs(plan.request.n_jobs), device=plan.request.device),
             ).packed()  # fmt: skip
         except (IncompatibleError, InputError) as error:
-            told["untold"] = [*told.get("untold", ()), f"No alternatives: {error}"]
-    return told
+            parts["untold"] = [*parts.get("untold", ()), f"No alternatives: {error}"]
+    return parts
 
 
 def _planted(running: _Running, order: IntArray) -> dict[str, Any]:
@@ -575,15 +575,15 @@ def curve_of(answer: Answer, names: Sequence[str]) -> AutoCurve:
     if not answer.choices:
         return {}
     plain = {key: value.tolist() if isinstance(value, np.ndarray) else value for key, value in answer.curve.items()}
-    told = cast(AutoCurve, plain)
+    curve = cast(AutoCurve, plain)
     if answer.smallest_without_loss is not None:
-        told["smallest_without_loss"] = answer.smallest_without_loss
-    sizes, ranking = told["chosen"], answer.ranking
+        curve["smallest_without_loss"] = answer.smallest_without_loss
+    sizes, ranking = curve["chosen"], answer.ranking
     order = np.argsort(ranking, kind="stable")
-    told["answers"] = {prefer: [names[i] for i in order if mask[i]] for prefer, mask in answer.choices.items()}
+    curve["answers"] = {prefer: [names[i] for i in order if mask[i]] for prefer, mask in answer.choices.items()}
     if all(np.array_equal(mask, ranking <= sizes.get(prefer, -1)) for prefer, mask in answer.choices.items()):
-        told["order"] = [names[i] for i in order[: max(ORDERED, *sizes.values())]]
-    return told
+        curve["order"] = [names[i] for i in order[: max(ORDERED, *sizes.values())]]
+    return curve
 
 
 def _stability(outcome: HeldOutScores, answer: Answer, chosen: list[str]) -> StabilityNumbers:
@@ -591,12 +591,14 @@ def _stability(outcome: HeldOutScores, answer: Answer, chosen: list[str]) -> Sta
     masks = np.array([np.asarray(mask) != 0 for mask in outcome.masks])
     if len(masks) < 2 or masks.all() or not masks.any():
         return {}
-    told: StabilityNumbers = {"n_repetitions": len(masks), "index": round(nogueira(masks).estimate, 4)}
+    numbers: StabilityNumbers = {"n_repetitions": len(masks), "index": round(nogueira(masks).estimate, 4)}
     if answer.stand_ins and len(chosen):
         merged = with_stand_ins(masks, answer.stand_ins)
-        told["with_stand_ins"] = 1.0 if merged.all() else round(nogueira(merged).estimate, 4)
-        told["returns"] = {n: round(float(merged[:, i].mean()), 4) for n, i in zip(chosen, answer.order, strict=True)}
-    return told
+        numbers["with_stand_ins"] = 1.0 if merged.all() else round(nogueira(merged).estimate, 4)
+        numbers["returns"] = {
+            n: round(float(merged[:, i].mean()), 4) for n, i in zip(chosen, answer.order, strict=True)
+        }
+    return numbers
 
 
 # Columns that are described one by one; cells up to which a table gets a fingerprint.
@@ -605,7 +607,9 @@ DESCRIBED, HASHED = 100, 20_000_000
 
 def _at_a_glance(problem: Problem, chosen: Sequence[int]) -> TableGlance:
     glance = glance_of(problem, int(problem.missing.sum()))
-    glance["notes"] = [note for note in problem.notes if note not in {found.evidence for found in problem.suspicions}]
+    glance["notes"] = [
+        note for note in problem.notes if note not in {suspicion.evidence for suspicion in problem.suspicions}
+    ]
     glance["columns"] = describe_columns(problem, DESCRIBED, chosen)
     if problem.sparse is None and problem.X.size <= HASHED:
         glance["fingerprint"] = fingerprint(problem, {})

@@ -262,9 +262,11 @@ class Selection(Suspected, Origin, Scores, Chosen):
     def outcome(self) -> Verdict:
         """Whether the chosen features do as well as all: the kind, the numbers, and a sentence."""
         if self.nothing_found:
-            told = f"No signal found: in these {self.n_rows} rows no feature predicts the target better than chance."
-            told += " The requested features are kept anyway." if self.features else ""
-            return Verdict(Kind.NOTHING, baseline=self.baseline, sentence=told)
+            sentence = (
+                f"No signal found: in these {self.n_rows} rows no feature predicts the target better than chance."
+            )
+            sentence += " The requested features are kept anyway." if self.features else ""
+            return Verdict(Kind.NOTHING, baseline=self.baseline, sentence=sentence)
         numbers, score, of_all = self.heldout, self.score_heldout, self.score_heldout_all_features
         ours, all_ = self.judges.get("chosen"), self.judges.get("all")
         by = f" (model: {ours}{f'; all features: {all_}' if ours != all_ else ''})" if ours and all_ else ""
@@ -296,7 +298,9 @@ class Selection(Suspected, Origin, Scores, Chosen):
     @property
     def notes(self) -> list[str]:
         """The warnings that are not in the banner."""
-        return [warning for warning in self.warnings if warning not in {found.evidence for found in self.suspicions}]
+        return [
+            warning for warning in self.warnings if warning not in {suspicion.evidence for suspicion in self.suspicions}
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the selection as plain JSON data; NaN becomes None, infinity the largest number.
@@ -306,8 +310,8 @@ class Selection(Suspected, Origin, Scores, Chosen):
         dict
             Every field but the trace.
         """
-        told = {f.name: finite(getattr(self, f.name)) for f in fields(self) if f.name not in ("trace", "features")}
-        return told | {"features": self.names, "suspicions": [asdict(suspicion) for suspicion in self.suspicions]}
+        content = {f.name: finite(getattr(self, f.name)) for f in fields(self) if f.name not in ("trace", "features")}
+        return content | {"features": self.names, "suspicions": [asdict(suspicion) for suspicion in self.suspicions]}
 
     def to_json(self) -> str:
         """Return the selection as JSON text.
@@ -354,9 +358,9 @@ class Selection(Suspected, Origin, Scores, Chosen):
         if names is not None and (absent := [name for name in kept if name not in names]):
             raise InputError(f"The table had no column {absent[0]!r}.")
         places = {name: i for i, name in enumerate(names or ())}
-        own = [i for i, is_kept in enumerate(self.support) if is_kept]
+        chosen = [i for i, is_kept in enumerate(self.support) if is_kept]
         columns = {column["name"]: column for column in self.data.get("columns", ())}
-        support = own if names is None else sorted(places[name] for name in kept)
+        support = chosen if names is None else sorted(places[name] for name in kept)
         content = {
             "kind": "fewer pipeline",
             "version": 1,
@@ -399,7 +403,7 @@ class Selection(Suspected, Origin, Scores, Chosen):
         """
         try:
             content = json.loads(text)
-            content["suspicions"] = [Suspicion(**found) for found in content.get("suspicions", ())]
+            content["suspicions"] = [Suspicion(**suspicion) for suspicion in content.get("suspicions", ())]
             return cls(**{f.name: content[f.name] for f in fields(cls) if f.name in content})
         except (ValueError, TypeError, AttributeError) as error:
             raise InputError(f"Not a selection in JSON: {error}") from None
@@ -447,15 +451,15 @@ class Selection(Suspected, Origin, Scores, Chosen):
     @property
     def planted(self) -> str:
         """What became of columns that were added as a check of the method, in a sentence; empty if there were none."""
-        found = self.evidence.get("planted")
-        if not found or "error" in found:
-            return f"No check with planted columns: {found['error']}" if found else ""
-        share = found["selected"] / found["columns"]
+        check = self.evidence.get("planted")
+        if not check or "error" in check:
+            return f"No check with planted columns: {check['error']}" if check else ""
+        share = check["selected"] / check["columns"]
         return (
-            f"With {found['random']} random columns and {found['copies']} noisy copies of the best features added, the "
-            f"method selected {found['selected']} of {found['columns']} columns: {found['random_selected']} random "
-            f"ones and {found['copies_selected']} copies. As many columns drawn blindly would have "
-            f"{share * found['random']:.1f} and {share * found['copies']:.1f}."
+            f"With {check['random']} random columns and {check['copies']} noisy copies of the best features added, the "
+            f"method selected {check['selected']} of {check['columns']} columns: {check['random_selected']} random "
+            f"ones and {check['copies_selected']} copies. As many columns drawn blindly would have "
+            f"{share * check['random']:.1f} and {share * check['copies']:.1f}."
         )
 
     def summary(self) -> list[str]:
@@ -501,8 +505,8 @@ class Selection(Suspected, Origin, Scores, Chosen):
     def _stability(self) -> str:
         """Say how alike the repetitions are, with and without stand-ins."""
         alone, merged = self.stability["index"], self.stability["with_stand_ins"]
-        told = f"Stability over {self.stability['n_repetitions']} repetitions: {alone:z.2f}"
-        return f"{told}; {merged:z.2f} counting substitutes as equal."
+        text = f"Stability over {self.stability['n_repetitions']} repetitions: {alone:z.2f}"
+        return f"{text}; {merged:z.2f} counting substitutes as equal."
 
     def _table(self) -> tuple[list[str], list[list[str]]]:
         """Return the titles and rows of the table of features, with the columns that there are."""
@@ -669,7 +673,9 @@ class Selection(Suspected, Origin, Scores, Chosen):
         columns = plain.steps[0][1].features
         unnamed = isinstance(columns[0], int)  # then the table is an array of numbers
         order = columns if unnamed else [name for name in kinds if name in columns]
-        levels = [place for place, own in enumerate(order) if kinds.get(f"x{own}" if unnamed else own) == "nominal"]
+        levels = [
+            place for place, label in enumerate(order) if kinds.get(f"x{label}" if unnamed else label) == "nominal"
+        ]
         numbers = [place for place in range(len(order)) if place not in levels]
         fill = SimpleImputer(strategy="median", keep_empty_features=True)
         encode = OneHotEncoder(handle_unknown="ignore", sparse_output=False)

@@ -16,9 +16,9 @@ from sklearn.base import clone
 from fewer import registry
 from fewer.contracts import ROWS, Answer, Criterion, IncompatibleError, Ranker, Ranking, Resources, Scorer
 from fewer.criteria import KNN, CrossValidated, LeastSquares, NaiveBayes
-from fewer.criteria._naive_bayes import BayesRules, CountedTable, StreamedNaiveBayesScorer
 from fewer.criteria.folded_least_squares import FoldedLeastSquaresScorer
 from fewer.criteria.streamed_logistic import Inputs, LogisticModel, LogisticTable, StreamedLogisticScorer
+from fewer.criteria.streamed_naive_bayes import BayesRules, CountedTable, StreamedNaiveBayesScorer
 from fewer.errors import InputError
 from fewer.evaluate import Evidence, each_part, redundancy
 from fewer.files import to_json, write_atomically

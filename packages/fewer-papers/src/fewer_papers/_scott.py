@@ -23,7 +23,7 @@ from sklearn.model_selection import PredefinedSplit
 from fewer.criteria import NaiveBayes
 from fewer.datasets import make_scott_bimodal
 from fewer.models import DiscreteNaiveBayes, LeastSquaresClassifier, MDLPDiscretizer
-from fewer.models._discrete_naive_bayes import LogTables
+from fewer.models.discrete_naive_bayes import LogTables
 from fewer.problem import FloatArray, Kind, Problem
 from fewer.roc import Parcel, RocCurve, RocHull, auroc, critical_ratio, roc_hull
 from fewer.roc._growth import GrowthPlan

@@ -6,14 +6,14 @@ from sklearn.datasets import load_iris
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from fewer.criteria import KNN, LeastSquares
-from fewer.evaluate import _evidence
-from fewer.evaluate._evidence import discriminant_plane, two_directions
+from fewer.evaluate import planes
+from fewer.evaluate.planes import discriminant_plane, two_directions
 from fewer.problem import Problem
 from making import make_problem
 
 
 def test_they_are_those_of_a_discriminant_analysis(monkeypatch):
-    monkeypatch.setattr(_evidence, "RIDGE", 0.0)
+    monkeypatch.setattr(planes, "RIDGE", 0.0)
     X, y = load_iris(return_X_y=True)
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
     truth = LinearDiscriminantAnalysis(solver="eigen").fit(Z, y).scalings_[:, :2]

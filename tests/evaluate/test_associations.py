@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import chi2_contingency, f_oneway, rankdata, spearmanr
 
 from fewer.evaluate import redundancy
-from fewer.evaluate.distributions import correlation_ratio, cramers_v
+from fewer.evaluate.associations import correlation_ratio, cramers_v
 from fewer.io import to_problem
 from fewer.problem import Problem
 

@@ -62,8 +62,8 @@ class LogTables:
         weights = problem.row_weights
         mass = np.bincount(problem.y, weights, problem.n_classes).astype(np.float64)
         columns = _codes(problem.X, numeric, bins)
-        pairs = [_table(*_count(column, problem.y, weights, problem.n_classes), alpha) for column in columns]
-        return cls(bins, numeric, [seen for seen, _ in pairs], [table for _, table in pairs], _prior(mass))
+        pairs = [log_table(*_count(column, problem.y, weights, problem.n_classes), alpha) for column in columns]
+        return cls(bins, numeric, [seen for seen, _ in pairs], [table for _, table in pairs], log_prior(mass))
 
     @classmethod
     def learn_folds(
@@ -86,9 +86,9 @@ class LogTables:
             pairs = []
             for column, counts in zip(columns, whole, strict=True):
                 left = counts - _count(column[test], y, ones, n_classes, len(counts))[0]
-                pairs.append(_table(left, left.sum(axis=1) > 0, alpha))
+                pairs.append(log_table(left, left.sum(axis=1) > 0, alpha))
             mass = np.bincount(problem.y[train], minlength=n_classes).astype(np.float64)
-            out.append(cls(None, numeric, [seen for seen, _ in pairs], [table for _, table in pairs], _prior(mass)))
+            out.append(cls(None, numeric, [seen for seen, _ in pairs], [table for _, table in pairs], log_prior(mass)))
         return out
 
     def rows(self, X: FloatArray, features: Sequence[int] | None = None) -> NDArray[np.int32]:
@@ -166,12 +166,12 @@ def sparse_columns_of(
     blocks: list[Columns] = []
     zeros, rows, stored, counts = [], [], [], []
     for low in range(0, problem.n_features, width):
-        some = cast(Any, problem).narrowed(np.arange(low, min(low + width, problem.n_features)))
-        learnt = LogTables.learn_folds(some, splits, alpha, discretizer)
+        part = cast(Any, problem).narrowed(np.arange(low, min(low + width, problem.n_features)))
+        learnt = LogTables.learn_folds(part, splits, alpha, discretizer)
         block = columns_of(
-            learnt, [tables.rows(some.X[test]) for tables, (_, test) in zip(learnt, splits, strict=True)]
+            learnt, [tables.rows(part.X[test]) for tables, (_, test) in zip(learnt, splits, strict=True)]
         )
-        zero = np.stack([tables.rows(np.zeros((1, some.n_features)))[:, 0] for tables in learnt])
+        zero = np.stack([tables.rows(np.zeros((1, part.n_features)))[:, 0] for tables in learnt])
         other = block.codes != np.repeat(zero.T, np.diff(block.bounds), axis=1)
         zeros.append(zero)
         rows.append(np.nonzero(other)[1].astype(np.int32))
@@ -323,12 +323,13 @@ def _count(
     return counts, there
 
 
-def _prior(mass: FloatArray) -> IntArray:
+def log_prior(mass: FloatArray) -> IntArray:
+    """Return the logarithms of the shares of the classes, in fixed point."""
     with np.errstate(divide="ignore"):
         return _fixed(np.log(mass / mass.sum()))
 
 
-def _table(counts: FloatArray, there: NDArray[np.bool_], alpha: float) -> tuple[IntArray, IntArray]:
+def log_table(counts: FloatArray, there: NDArray[np.bool_], alpha: float) -> tuple[IntArray, IntArray]:
     """Return the row of each code, and the log-likelihoods of the levels that occur."""
     levels = np.flatnonzero(there)
     n_levels, n_classes = len(levels), counts.shape[1]

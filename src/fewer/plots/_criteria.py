@@ -1,7 +1,4 @@
-"""The label surface over one or two features, with every row colored by how well it agrees with its neighbors.
-
-The line of the Gamma Test, and the M-test that says whether the rows are enough.
-"""
+"""Pictures of two criteria: classifiability over one or two features, and the lines of the Gamma Test."""
 
 from __future__ import annotations
 
