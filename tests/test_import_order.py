@@ -11,7 +11,7 @@ import fewer
 
 ROOT = Path(fewer.__file__).parent
 ORDER = """
-errors text files _index registry problem contracts logs parallel io kernels statistics validate estimators models
+errors text files registry problem contracts logs parallel io kernels statistics validate estimators models
 criteria rankers search control roc selectors evaluate datasets plots run streaming report serve cli __main__
 """.split()
 STRANGERS = {"criteria", "rankers", "search"}

@@ -1,6 +1,6 @@
 from importlib import import_module
 
-from fewer._index import INDEX
+from fewer.registry import INDEX
 
 
 def test_every_entry_leads_to_what_it_names():

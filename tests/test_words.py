@@ -92,9 +92,8 @@ def strings_of(path):
 def texts():
     """Return every text that people may read: where it stands, and itself."""
     for path in sorted(SOURCE.rglob("*.py")):
-        if path.name != "_index.py":
-            for line, text in strings_of(path):
-                yield f"{path.relative_to(ROOT)}:{line}", text
+        for line, text in strings_of(path):
+            yield f"{path.relative_to(ROOT)}:{line}", text
     for kind in ("html", "js"):
         for path in sorted(SOURCE.rglob(f"*.{kind}")):
             yield str(path.relative_to(ROOT)), path.read_text(encoding="utf-8")

@@ -8,15 +8,17 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from fewer._index import INDEX
 from fewer.errors import InputError
 from fewer.text import nearest
 
 HERE = Path(__file__).parent
+# What can be typed, and where it is: written from the sources by `python -m fewer.registry`.
+INDEX: dict[str, dict[str, str]] = json.loads((HERE / "index.json").read_text(encoding="utf-8"))
 ComponentKind = Literal["criterion", "search", "control", "ranker", "estimator"]
 # Components that others hold, by the name of the parameter, and what stands for one that must be given and is not.
 INNER: dict[ComponentKind, str] = {"estimator": "linear", "ranker": "fisher", "control": ""}
@@ -66,16 +68,8 @@ def _command_name(node: ast.ClassDef) -> str:
 
 def write_index() -> Path:
     """Write the index of components into the package; a test fails where it is stale."""
-    path = HERE / "_index.py"
-    lines = ['"""Generated from the sources by `python -m fewer.registry`: what can be typed, and where it is."""', ""]
-    lines.append("INDEX: dict[str, dict[str, str]] = {")
-    for kind, targets in read_index().items():
-        lines += [
-            f'    "{kind}": {{',
-            *(f'        "{name}": "{target}",' for name, target in targets.items()),
-            "    },",
-        ]
-    path.write_text("\n".join([*lines, "}", ""]), encoding="utf-8")
+    path = HERE / "index.json"
+    path.write_text(json.dumps(read_index(), indent=1) + "\n", encoding="utf-8")
     return path
 
 

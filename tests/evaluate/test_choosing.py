@@ -10,7 +10,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 import fewer
 from fewer.errors import InputError
-from fewer.evaluate._nested import choose, describe, is_same, support_of
+from fewer.evaluate._compare import is_same
+from fewer.evaluate._nested import choose, describe, support_of
 from fewer.problem import Problem
 from fewer.rankers import Fisher
 from making import make_problem

@@ -17,17 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.neighbors import NearestNeighbors
 
-from fewer.contracts import (
-    ROWS,
-    Criterion,
-    Masks,
-    Resources,
-    Scorer,
-    SearchSpace,
-    Sweep,
-    best_of,
-    gray_states,
-)
+from fewer.contracts import ROWS, Criterion, Masks, Resources, Scorer, SearchSpace, Sweep, best_of, gray_states
 from fewer.contracts.declaring import Count, NonNegative, parameters
 from fewer.criteria._exact_device import ExactDevice, capacity_for
 from fewer.io import to_problem

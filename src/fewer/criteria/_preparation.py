@@ -110,7 +110,7 @@ class Preparation:
             codes[: len(levels), column] = np.arange(len(levels))
         each = nw.from_native(rows.schema.frame(rows, codes), eager_only=True)
         values = {column: each[:, column].to_list()[: len(levels)] for column, levels in rows.levels.items()}
-        return model, {column: np.argsort(np.argsort(np.array(level_codes))) for column, level_codes in values.items()}
+        return model, {column: np.argsort(np.argsort(np.array(cells))) for column, cells in values.items()}
 
     @cached_property
     def is_native(self) -> bool:

@@ -11,8 +11,6 @@ from fewer.contracts import ROWS, Criterion, Masks, Resources, Scorer, Share, pa
 from fewer.problem import FloatArray, IntArray, Problem, Task
 from fewer.statistics.encoding import scaled_inputs
 
-MEASURES = ("mahalanobis", "bhattacharyya", "scatter")
-
 
 @parameters
 class Separability(Criterion):

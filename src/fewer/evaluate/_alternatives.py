@@ -217,13 +217,8 @@ class Alternatives:
         """
         rest = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("masks", "scores")}
         content = {key: value.tolist() if isinstance(value, np.ndarray) else value for key, value in rest.items()}
-        content |= {
-            "best": self.best,
-            "smallest": self.smallest,
-            "cheapest": self.cheapest,
-            "necessary": self.necessary,
-        }
-        content |= {"exchangeable": self.exchangeable, "never": self.never}
+        views = ("best", "smallest", "cheapest", "necessary", "exchangeable", "never")
+        content |= {name: getattr(self, name) for name in views}
         shown = range(min(len(self.scores), 1000))
         content["subsets"] = [{"features": self.features(i), "score": float(self.scores[i])} for i in shown]
         return content
@@ -564,9 +559,8 @@ def _held_out(
     scorer = criterion.bind(problem, rng, resources)
     assert isinstance(scorer, PredictiveScorer)
     rows = []
-    for features in {
-        tuple(one): one for one in (alternatives.best, alternatives.smallest, alternatives.cheapest) if one
-    }.values():
+    named = (alternatives.best, alternatives.smallest, alternatives.cheapest)
+    for features in {tuple(one): one for one in named if one}.values():
         mask = np.isin(problem.names, features)
         rows.append({"features": features, "score": scorer.grade(scorer.predict(mask, test.X), test)})
     return rows

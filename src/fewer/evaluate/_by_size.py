@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from fewer.contracts import Answer, Masks, PredictiveScorer, Run, best_by_size
+from fewer.contracts import Answer, Masks, PredictiveScorer, best_by_size
 from fewer.contracts.trace import Trace
 from fewer.errors import InputError, quietly
 from fewer.problem import Problem
@@ -61,10 +61,13 @@ def scores_by_size(found: Answer | SubsetSelector | RankSelector, problem: Probl
             return {}
         _, mask = max(best.values(), key=lambda pair: pair[0])
         run = found.prepare(problem) if isinstance(found, SubsetSelector) else answer.run
+        error = None
+        if run is not None and run.criterion.predictive and run.problem.n_outputs == 1:
+            error = standard_error(cast(PredictiveScorer, run.scorer), mask, run.problem, np.random.default_rng(0))
         return {
             "sizes": list(best),
             "scores": [score for score, _ in best.values()],
-            "standard_error": None if run is None else _error_of(run, mask),
+            "standard_error": error,
             "measured": AS_SEARCHED,
         }
     curve = answer.curve
@@ -148,9 +151,3 @@ def standard_error(
         grades = [scorer.grade(outputs[other], rows.take(other)) for other in others]
     error = float(np.sqrt((len(grades) - 1) * np.var(grades)))
     return error if np.isfinite(error) else None
-
-
-def _error_of(run: Run, mask: Masks) -> float | None:
-    if not run.criterion.predictive or run.problem.n_outputs > 1:
-        return None
-    return standard_error(cast(PredictiveScorer, run.scorer), mask, run.problem, np.random.default_rng(0))

@@ -12,20 +12,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 from joblib import effective_n_jobs
+from sklearn.base import clone
 
 from fewer.contracts import Resources
 from fewer.errors import FewerWarning, InputError
 from fewer.evaluate._heldout import Record, each_part
 from fewer.evaluate._nested import (
-    ALL,
-    RANDOM,
     Nested,
     NestedTask,
     default_estimators,
     describe,
     grades_of,
-    in_order,
-    is_same,
     measure,
     outer_splits,
     summarize,
@@ -38,6 +35,7 @@ from fewer.selectors import RankSelector
 from fewer.text import html_card, html_table, latex_table, markdown_table, score_text, signed
 from fewer.validate import ConfidenceInterval, Split, holm
 
+ALL, RANDOM = "all features", "random subset"
 FORMAT = 1
 CELLS, TOTAL = "cells.jsonl", "total.json"
 CELL_KEYS = {"method", "selector", "split"}
@@ -384,7 +382,7 @@ def compare(
                 on_progress(known + len(records), len(cells), progress)
 
         each_part(measure, tasks, Resources(effective_n_jobs(n_jobs)), shared=shared, on_record=keep, ordered=False)
-        records = {name: in_order(store.records_of(name, selector), splits) for name, selector in runs.items()}
+        records = {name: store.records_of(name, selector, splits) for name, selector in runs.items()}
     return _compile(records, methods, splits, Grader(problem, scoring), list(estimators), random_state)
 
 
@@ -393,6 +391,19 @@ def filter_baseline(task: Task) -> tuple[str, RankSelector]:
     if task == "classification":
         return "Fisher filter", RankSelector(Fisher())
     return "F-test filter", RankSelector(FTest())
+
+
+def is_same(one: Any, other: Any) -> bool:
+    """Say whether two selectors are the same but for their seeds."""
+    return describe(_without_seed(one)) == describe(_without_seed(other))
+
+
+def _without_seed(component: Any) -> Any:
+    return (
+        clone(component).set_params(random_state=None)
+        if "random_state" in component.get_params(deep=False)
+        else component
+    )
 
 
 def _random_name(method: str, methods: Mapping[str, Any]) -> str:
@@ -431,7 +442,7 @@ def _compile(
         # Chance has no stability, no search and no time.
         nothing: dict[str, Any] = {"stability": None, "optimism": None, "search_score": None, "seconds": 0.0}
         rows += [replace(row, **nothing) if row.name in randoms else row for row in table]
-    first, evidence = next(iter(results.values())).interval, {table.evidence for table in problem.suspicions}
+    first, evidence = next(iter(results.values())).interval, {suspicion.evidence for suspicion in problem.suspicions}
     return Comparison(
         methods=rows,
         verdict=verdict(rows, scoring=grader.name, n_features=problem.n_features),
@@ -542,10 +553,10 @@ class _Store:
         """Look a finished cell up."""
         return self._records.get(self._key(name, describe(selector), (split.repeat, split.fold)))
 
-    def records_of(self, name: str, selector: Any) -> list[Record]:
+    def records_of(self, name: str, selector: Any, splits: Sequence[Split]) -> list[Record]:
         """Return the finished cells of one method."""
-        method_key = self._key(name, describe(selector), ())
-        return [record for key, record in self._records.items() if key[:2] == method_key]
+        text = describe(selector)
+        return [self._records[self._key(name, text, (split.repeat, split.fold))] for split in splits]
 
     def put(self, record: Record, selector: Any) -> None:
         """Keep a finished cell."""

@@ -25,18 +25,10 @@ from fewer.problem import BoolArray, FloatArray, IntArray, Problem, Task, mask_o
 from fewer.selectors import SubsetSelector
 from fewer.validate import ConfidenceInterval, FixedFolds, Split, assign_folds, forward_splits, nogueira, split_rows
 
-ALL = "all features"
-RANDOM = "random subset"
-
 
 def default_estimators(task: Task) -> dict[str, Any]:
     """Return nearest neighbors and a linear model, on scaled columns."""
     return {name: registry.build("estimator", name, task) for name in ("knn", "linear")}
-
-
-def random_like(mask: BoolArray, rng: np.random.Generator) -> BoolArray:
-    """Draw a subset of the same size."""
-    return rng.permutation(mask)
 
 
 def choose(selector: Any, rows: Problem, seed: int) -> tuple[BoolArray, float | None]:
@@ -84,19 +76,6 @@ def describe(component: Any) -> str:
     except TypeError:
         text = repr(component)
     return re.sub(r" at 0x[0-9a-f]+", "", " ".join(text.split()))
-
-
-def is_same(one: Any, other: Any) -> bool:
-    """Say whether two selectors are the same but for their seeds."""
-    return describe(_without_seed(one)) == describe(_without_seed(other))
-
-
-def _without_seed(component: Any) -> Any:
-    return (
-        clone(component).set_params(random_state=None)
-        if "random_state" in component.get_params(deep=False)
-        else component
-    )
 
 
 def _seeded(component: Any, seed: int) -> Any:
@@ -291,7 +270,7 @@ def measure(shared: NestedTask, name: str, number: int) -> Record:
     }
     if believed is not None:
         record["search"] = [believed, _own_score(selector, mask, train, test)]
-    random_mask = random_like(mask, np.random.default_rng([*own_seed, 1]))
+    random_mask = np.random.default_rng([*own_seed, 1]).permutation(mask)
     if with_random:
         record["random_grades"] = {}
     grader = Grader(problem, scoring)

@@ -262,9 +262,8 @@ class PredictionsDisplay(Display):
         legend_below(ax)
 
     def _ends(self) -> tuple[float, float]:
-        values = [
-            v for summary in self.parts.values() for key in ("truth", "prediction") for v in summary["points"][key]
-        ]
+        points = [summary["points"] for summary in self.parts.values()]
+        values = [value for part in points for key in ("truth", "prediction") for value in part[key]]
         return min(values), max(values)
 
     def _counts(self, ax: Axes) -> None:

@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from fewer.errors import InputError
@@ -29,27 +30,8 @@ SEQUENTIAL = "cividis"
 # For quantities on both sides of zero.
 DIVERGING = "RdYlBu"
 
-STYLE: dict[str, Any] = {
-    "axes.axisbelow": True,
-    "axes.edgecolor": "#444444",
-    "axes.grid": True,
-    "axes.spines.right": False,
-    "axes.spines.top": False,
-    "axes.titlesize": 10,
-    "axes.labelsize": 9,
-    "figure.dpi": 100,
-    "font.size": 9,
-    "grid.color": "#e3e3e3",
-    "grid.linewidth": 0.6,
-    "legend.fontsize": 8,
-    "legend.frameon": False,
-    "lines.linewidth": 1.6,
-    "lines.markersize": 4.5,
-    "savefig.bbox": "tight",
-    "svg.hashsalt": "fewer",
-    "xtick.labelsize": 8,
-    "ytick.labelsize": 8,
-}
+# Sizes, grids and fonts, as matplotlib reads them.
+STYLE = Path(__file__).with_name("fewer.mplstyle")
 
 
 def refuse_without_matplotlib() -> None:
@@ -62,10 +44,10 @@ def refuse_without_matplotlib() -> None:
 def style() -> Iterator[None]:
     """Draw in the house style inside the block."""
     refuse_without_matplotlib()
-    import matplotlib as mpl
+    import matplotlib.style as mpl_style
     from cycler import cycler
 
-    with mpl.rc_context({**STYLE, "axes.prop_cycle": cycler(color=COLORS)}):
+    with mpl_style.context([STYLE, {"axes.prop_cycle": cycler(color=COLORS)}]):
         yield
 
 

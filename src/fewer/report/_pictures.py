@@ -432,7 +432,7 @@ def plane_picture(
     """
     canvas = Canvas(tuple(plane["x_ends"]), tuple(plane["y_ends"]), size=(560, 400))
     canvas.left = 72.0
-    shades = _shades(plane, classes)
+    shades = [[int(v) % 6 if classes else _level_of(v, plane) for v in row] for row in plane["grid"]]
     for code in sorted({v for row in shades for v in row}):
         canvas.add("path", d=_cells(canvas, shades, code), class_=f"area{code}" if classes else f"heat{code}")
     names = plane["names"]
@@ -466,10 +466,6 @@ def _level_of(value: float, plane: Mapping[str, Any]) -> int:
     """Put a quantity into one of five levels, by the range of the rows."""
     low, high = min(plane["target"]), max(plane["target"])
     return min(max(int(5 * (value - low) / ((high - low) or 1.0)), 0), 4)
-
-
-def _shades(plane: Mapping[str, Any], classes: Sequence[str]) -> list[list[int]]:
-    return [[int(v) % 6 if classes else _level_of(v, plane) for v in row] for row in plane["grid"]]
 
 
 def _cells(canvas: Canvas, shades: Sequence[Sequence[int]], code: int) -> str:

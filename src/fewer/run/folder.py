@@ -11,20 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from fewer import files
 from fewer.contracts.trace import Trace
 from fewer.errors import InputError
-from fewer.files import (
-    FolderLock,
-    is_debris,
-    read_own,
-    refuse_strangers,
-    refuse_unwritable,
-    sealed,
-    sweep,
-    to_json,
-    unsealed,
-    write_atomically,
-)
 from fewer.problem import Problem
 from fewer.run.budget import Budget, parse_budget
 
@@ -63,7 +52,7 @@ def check_folder(path: Path, *, resume: bool, force: bool) -> None:
         Whether the run in it may be replaced.
     """
     try:
-        names = [name for name in sorted(os.listdir(path)) if not is_debris(name) and name != ASIDE]
+        names = [name for name in sorted(os.listdir(path)) if not files.is_debris(name) and name != ASIDE]
     except FileNotFoundError:
         names = []
     except OSError as error:
@@ -74,7 +63,7 @@ def check_folder(path: Path, *, resume: bool, force: bool) -> None:
     if not resume and names and not force:
         how = "a finished run" if RESULT in names else "a run"
         raise InputError(f"{path} already holds {how}; --resume continues it, --force replaces it.")
-    refuse_unwritable(path / RUN, "--out")
+    files.refuse_unwritable(path / RUN, "--out")
 
 
 @contextmanager
@@ -96,7 +85,7 @@ def replacing(path: Path | None, force: bool) -> Iterator[None]:
 
 
 def _put_aside(path: Path, aside: Path) -> None:
-    lock = FolderLock(path)
+    lock = files.FolderLock(path)
     try:
         aside.mkdir(exist_ok=True)
         for name in reversed(OWN):  # what says that the folder is ours goes last
@@ -118,7 +107,7 @@ def is_run(path: Path) -> bool:
     """Say whether a folder holds a run or a comparison of ours."""
     try:
         if (path / RUN).exists():
-            return {"fingerprint", "components"} <= set(json.loads(read_own(path / RUN)))
+            return {"fingerprint", "components"} <= set(json.loads(files.read_own(path / RUN)))
         with (path / CELLS).open("rb") as file:
             return not (path / CELLS).is_symlink() and "comparison" in json.loads(file.readline())
     except (OSError, ValueError, TypeError):
@@ -150,21 +139,21 @@ class RunFolder:
         self.trouble = ""
         self.goes_on = False
         self._saved_at = 0.0
-        refuse_strangers(self.path, OWN, ours=resume or (self.path / RUN).exists())
+        files.refuse_strangers(self.path, OWN, ours=resume or (self.path / RUN).exists())
         if resume:  # what is damaged or of another run is refused before anything is written
             self._refuse_other(self._read(RUN), components)
             self.folds()
             self.trace()
         try:
             self.path.mkdir(parents=True, exist_ok=True)
-            self._lock = FolderLock(self.path)
+            self._lock = files.FolderLock(self.path)
             if not resume and self._read(RUN) is not None:
                 raise InputError(f"{self.path} already holds a run; --resume continues it, --force replaces it.")
-            sweep(self.path, OWN)
+            files.sweep(self.path, OWN)
             if not resume:
-                write_atomically(self.path / RUN, to_json({"fingerprint": name, "components": components}))
+                files.write_atomically(self.path / RUN, files.to_json({"fingerprint": name, "components": components}))
             else:
-                refuse_unwritable(self.path / RUN, "--out")
+                files.refuse_unwritable(self.path / RUN, "--out")
         except OSError as error:
             raise InputError(
                 f"The output folder {self.path} cannot be written ({error.strerror}); choose another --out."
@@ -184,7 +173,7 @@ class RunFolder:
         """Return the records of the held-out folds that are done."""
         if not (self.path / HELDOUT).exists():
             return []
-        whole = unsealed(self._read(HELDOUT))
+        whole = files.unsealed(self._read(HELDOUT))
         if whole is None or not isinstance(whole.get("folds"), list):
             raise self._damaged(HELDOUT)
         self._refuse_strange(HELDOUT, whole.get("fingerprint"))
@@ -199,11 +188,11 @@ class RunFolder:
 
     def keep_folds(self, records: list[dict[str, Any]]) -> None:
         """Save the records of the held-out folds."""
-        self.write(HELDOUT, sealed({"fingerprint": self.name, "folds": records}))
+        self.write(HELDOUT, files.sealed({"fingerprint": self.name, "folds": records}))
 
     def write(self, name: str, content: Any) -> None:
         """Write one JSON file whole."""
-        self._attempt(name, lambda: write_atomically(self.path / name, to_json(content)))
+        self._attempt(name, lambda: files.write_atomically(self.path / name, files.to_json(content)))
 
     def close(self) -> None:
         """Let another process write here."""
@@ -222,7 +211,7 @@ class RunFolder:
             raise InputError(f"No run to resume in {self.path}; omit --resume to start one.")
         if not isinstance(known, dict) or not isinstance(known.get("components"), dict):
             raise self._damaged(RUN)
-        wanted = json.loads(to_json(components))
+        wanted = json.loads(files.to_json(components))
         if known.get("fingerprint") != self.name or known["components"] != wanted:
             changed = sorted(key for key in wanted if known["components"].get(key) != wanted[key])
             what = f"its {', '.join(changed)} differ{'s' * (len(changed) == 1)}" if changed else "its data differ"

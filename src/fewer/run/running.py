@@ -595,9 +595,8 @@ def _stability(outcome: HeldOutScores, answer: Answer, chosen: list[str]) -> Sta
     if answer.stand_ins and len(chosen):
         merged = with_stand_ins(masks, answer.stand_ins)
         numbers["with_stand_ins"] = 1.0 if merged.all() else round(nogueira(merged).estimate, 4)
-        numbers["returns"] = {
-            n: round(float(merged[:, i].mean()), 4) for n, i in zip(chosen, answer.order, strict=True)
-        }
+        shares = merged[:, answer.order].mean(axis=0).round(4).tolist()
+        numbers["returns"] = dict(zip(chosen, shares, strict=True))
     return numbers
 
 
@@ -607,9 +606,8 @@ DESCRIBED, HASHED = 100, 20_000_000
 
 def _at_a_glance(problem: Problem, chosen: Sequence[int]) -> TableGlance:
     glance = glance_of(problem, int(problem.missing.sum()))
-    glance["notes"] = [
-        note for note in problem.notes if note not in {suspicion.evidence for suspicion in problem.suspicions}
-    ]
+    evidence = {suspicion.evidence for suspicion in problem.suspicions}
+    glance["notes"] = [note for note in problem.notes if note not in evidence]
     glance["columns"] = describe_columns(problem, DESCRIBED, chosen)
     if problem.sparse is None and problem.X.size <= HASHED:
         glance["fingerprint"] = fingerprint(problem, {})

@@ -262,11 +262,9 @@ class Selection(Suspected, Origin, Scores, Chosen):
     def outcome(self) -> Verdict:
         """Whether the chosen features do as well as all: the kind, the numbers, and a sentence."""
         if self.nothing_found:
-            sentence = (
-                f"No signal found: in these {self.n_rows} rows no feature predicts the target better than chance."
-            )
-            sentence += " The requested features are kept anyway." if self.features else ""
-            return Verdict(Kind.NOTHING, baseline=self.baseline, sentence=sentence)
+            text = f"No signal found: in these {self.n_rows} rows no feature predicts the target better than chance."
+            text += " The requested features are kept anyway." if self.features else ""
+            return Verdict(Kind.NOTHING, baseline=self.baseline, sentence=text)
         numbers, score, of_all = self.heldout, self.score_heldout, self.score_heldout_all_features
         ours, all_ = self.judges.get("chosen"), self.judges.get("all")
         by = f" (model: {ours}{f'; all features: {all_}' if ours != all_ else ''})" if ours and all_ else ""
@@ -298,9 +296,8 @@ class Selection(Suspected, Origin, Scores, Chosen):
     @property
     def notes(self) -> list[str]:
         """The warnings that are not in the banner."""
-        return [
-            warning for warning in self.warnings if warning not in {suspicion.evidence for suspicion in self.suspicions}
-        ]
+        evidence = {suspicion.evidence for suspicion in self.suspicions}
+        return [warning for warning in self.warnings if warning not in evidence]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the selection as plain JSON data; NaN becomes None, infinity the largest number.
@@ -673,9 +670,7 @@ class Selection(Suspected, Origin, Scores, Chosen):
         columns = plain.steps[0][1].features
         unnamed = isinstance(columns[0], int)  # then the table is an array of numbers
         order = columns if unnamed else [name for name in kinds if name in columns]
-        levels = [
-            place for place, label in enumerate(order) if kinds.get(f"x{label}" if unnamed else label) == "nominal"
-        ]
+        levels = [i for i, label in enumerate(order) if kinds.get(f"x{label}" if unnamed else label) == "nominal"]
         numbers = [place for place in range(len(order)) if place not in levels]
         fill = SimpleImputer(strategy="median", keep_empty_features=True)
         encode = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
