@@ -1,7 +1,17 @@
 import numpy as np
 import pytest
 
-from fewer.kernels.relief import QUERIES, STEPS, Classes, ReliefRoom, ReliefTable, coarse_distances, relief_scores
+from fewer.kernels.relief import (
+    FAR,
+    QUERIES,
+    STEPS,
+    Classes,
+    ReliefRoom,
+    ReliefTable,
+    bound_of_nearest,
+    coarse_distances,
+    relief_scores,
+)
 
 
 def table_of(rows, nominal, others):
@@ -24,7 +34,7 @@ def test_coarse_distances_are_mean_differences_within_a_step():
     rows = rng.random((50, 13))
     rows[:, 12] = rng.integers(0, 3, 50)
     rows[5, 11] = np.nan
-    table, room = table_of(rows, [0] * 12 + [1], [11, 12]), ReliefRoom.of(50, 13, 3)
+    table, room = table_of(rows, [0] * 12 + [1], [11, 12]), ReliefRoom.of(50, 13, 3, 2)
     coarse_distances(0, QUERIES, room, table)
     gaps = np.abs(rows[:QUERIES, None] - rows)
     gaps[:, :, 12] = gaps[:, :, 12] > 0
@@ -36,7 +46,27 @@ def test_scores_of_four_rows_by_hand():
     rows = np.array([[0.0, 0.0], [0.1, 1.0], [0.4, 0.0], [0.9, np.nan]])
     classes = Classes(np.ones(4), np.array([0, 0, 1, 1]), np.array([0, 2, 4]), np.array([0.5, 0.5]), False)
     scores, nothing = np.zeros(2), np.empty((0, 0, 0), dtype=np.int32)
-    relief_scores(0, 4, nothing, classes, table_of(rows, [0, 1], [1]), ReliefRoom.of(4, 2, 1), scores)
+    relief_scores(0, 4, nothing, classes, table_of(rows, [0, 1], [1]), ReliefRoom.of(4, 2, 1, 2), scores)
     misses = [0.4, 0.3, 0.4, 0.8], [0.0, 1.0, 0.0, 0.0]
     hits = [0.1, 0.1, 0.5, 0.5], [1.0, 1.0, 0.0, 0.0]
     assert scores == pytest.approx(np.sum(misses, axis=1) - np.sum(hits, axis=1))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_bound_leaves_the_k_nearest_and_few_others(seed):
+    """Ties, rows out of reach and spans shorter than the lanes included; FAR where fewer than k lanes are in reach."""
+    rng = np.random.default_rng(seed)
+    n, k, n_lanes = int(rng.integers(1, 600)), int(rng.integers(1, 20)), int(rng.integers(1, 90))
+    d = rng.random((2, n), dtype=np.float32)
+    d[rng.random(d.shape) < rng.choice([0.0, 0.9])] = FAR
+    d = np.where(d < FAR, np.round(d, int(rng.choice([1, 7]))), FAR)
+    low = int(rng.integers(0, n))
+    minima = np.empty(n_lanes, np.float32)
+    bound = bound_of_nearest(d, 1, low, n, minima, n_lanes, k)
+    lanes = np.sort([d[1, low + lane : n : n_lanes].min(initial=FAR) for lane in range(n_lanes)])
+    if k > n_lanes or lanes[k - 1] >= FAR:
+        assert bound == FAR
+    else:
+        assert bound >= lanes[k - 1] >= np.sort(d[1, low:])[k - 1]
+        assert bound < FAR
+        assert (lanes <= bound).sum() <= max(k + 1, (lanes <= lanes[k - 1] + 1e-3).sum())

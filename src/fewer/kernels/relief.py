@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fewer.kernels.compiling import inner, kernel
-from fewer.kernels.intrinsics import add_16, add_32, gap_16, gap_32, least_float
+from fewer.kernels.intrinsics import add_16, add_32, gap_16, gap_32, largest_float, least_float
 from fewer.kernels.votes import enter
 
 BLOCK = 1024
@@ -26,7 +26,8 @@ QUERIES = 16
 FAR = np.float32(1e30)
 GRID = 2.0**32
 STEPS = 4095
-STRIDE = 32
+LANES = 64
+HALVES = 16
 
 
 class ReliefTable(NamedTuple):
@@ -71,24 +72,26 @@ class Classes(NamedTuple):
 
 
 class ReliefRoom(NamedTuple):
-    """Room: coarse distances of some queries, sums, counts, minima of stretches, the k least and nearest, means."""
+    """Room: coarse distances of some queries, sums, counts; minima of lanes, near lanes; k nearest, lists, means."""
 
     d: Any
     total: Any
     count: Any
     minima: Any
-    coarse: Any
+    near: Any
     found: Any
     far: Any
+    lists: Any
     mean: Any
 
     @classmethod
-    def of(cls, n: int, p: int, k: int) -> ReliefRoom:
-        """Make it for n rows, p features and k neighbors."""
-        single = np.float32
+    def of(cls, n: int, p: int, k: int, n_lists: int) -> ReliefRoom:
+        """Make it for n rows, p features and k neighbors of each class, or hits and misses."""
+        single, n_lanes = np.float32, max(LANES, 4 * k, n // LANES) + 1
         return cls(
             np.empty((QUERIES, n), single), np.empty(n, np.int32), np.empty(n, single),
-            np.empty(n // STRIDE + 1, single), np.empty(k, single), np.empty(k, np.int64), np.empty(k), np.empty(p),
+            np.empty(n_lanes, single), np.empty(n_lanes, np.int32), np.empty(k, np.int64), np.empty(k),
+            np.empty((QUERIES, n_lists, k), np.int32), np.empty(p),
         )  # fmt: skip
 
 
@@ -170,99 +173,119 @@ def mixed_distance(x, z, nominal):
     return total / seen if seen else np.nan
 
 
+@inner(fastmath={"reassoc"}, forceinline=True)
+def row_difference(rows, i, j):
+    """Return the mean absolute difference of two rows, which are not taken out: that would count references."""
+    total, i, j = 0.0, np.uint64(i), np.uint64(j)
+    for f in range(np.uint64(rows.shape[1])):
+        total += abs(rows[i, f] - rows[j, f])
+    return total / rows.shape[1]
+
+
 @inner(forceinline=True)
-def insert(smallest, size, value):
-    """Put a value among the smallest so far, in order; the largest of them falls out if they are enough."""
-    place = size if size < smallest.shape[0] else smallest.shape[0] - 1
-    while place > 0 and smallest[place - 1] > value:
-        smallest[place] = smallest[place - 1]
-        place -= 1
-    smallest[place] = value
-    return min(size + 1, smallest.shape[0])
+def put_group_far(q, i, d, groups):
+    """Put row i and the others of its group out of reach; every cell is written, so that whole vectors are."""
+    q, own = np.uint64(q), groups[i]
+    for j in range(np.uint64(groups.shape[0])):
+        d[q, j] = FAR if groups[j] == own else d[q, j]
 
 
-@inner()
-def nearest(i, q, low, high, room, table):
-    """Find the k rows (room.found) of low … high − 1 that are nearest to row i by room.d[q], if nearer than FAR.
+@inner(forceinline=True)
+def bound_of_nearest(d, q, low, high, minima, n_lanes, k):
+    """Return a coarse distance that k of the rows low … high − 1 do not exceed, and few others; FAR if fewer are near.
 
-    They come nearest first, equally near ones in the order of `numbers`; the result is how many there are. Coarse
-    distances bound the k-th; whoever they leave within that bound is measured in float64, on a grid so fine that only
-    rounding is lost: ties stay ties. A stretch of rows whose minimum is too far is not looked at.
+    Rows are dealt to lanes. k lanes whose minima lie within a bound hold k rows within it; it is found by halving the
+    range of the minima, which are counted a whole vector at a time.
     """
-    d, minima, coarse, found, far, rows = room.d, room.minima, room.coarse, room.found, room.far, table.rows
-    k, plain, q = found.shape[0], table.others.shape[0] == 0, np.uint64(q)
-    n_stretches, size, limit = (high - low + STRIDE - 1) // STRIDE, 0, FAR
-    for s in range(n_stretches):
-        smallest = FAR
-        for j in range(np.uint64(low + s * STRIDE), np.uint64(min(low + (s + 1) * STRIDE, high))):
-            smallest = least_float(smallest, d[q, j])
-        minima[s] = smallest
-    if n_stretches >= k:  # the k-th smallest minimum already bounds the k-th distance
-        for s in range(n_stretches):
-            if size < k or minima[s] < coarse[k - 1]:
-                size = insert(coarse, size, minima[s])
-        limit, size = np.nextafter(coarse[k - 1], FAR), 0
-    for s in range(n_stretches):
-        if minima[s] < limit:
-            for j in range(low + s * STRIDE, min(low + (s + 1) * STRIDE, high)):
-                if d[q, j] < limit:
-                    size = insert(coarse, size, d[q, j])
-                    limit = coarse[k - 1] if size == k else limit
-    limit, size = min(limit + table.slack, FAR), 0
-    for s in range(n_stretches):
-        if minima[s] >= limit:
+    n_lanes = np.uint64(n_lanes)
+    for lane in range(n_lanes):
+        minima[lane] = FAR
+    for start in range(np.uint64(low), np.uint64(high), n_lanes):
+        for lane in range(min(n_lanes, np.uint64(high) - start)):
+            minima[lane] = least_float(minima[lane], d[np.uint64(q), start + lane])
+    least, most, known = FAR, np.float32(0.0), np.int32(0)
+    for lane in range(n_lanes):
+        near = minima[lane] < FAR
+        least = least_float(least, minima[lane])
+        most = largest_float(most, minima[lane] if near else np.float32(0.0))
+        known = add_32(known, np.int32(near))
+    if known < k:
+        return FAR
+    for _ in range(HALVES):
+        middle, count = np.float32(0.5) * (least + most), np.int32(0)
+        for lane in range(n_lanes):
+            count = add_32(count, np.int32(minima[lane] <= middle))
+        if count < k:
+            least = middle
+        else:
+            most, known = middle, count
+        if known <= k + 1:
+            break
+    return most
+
+
+@inner()
+def list_nearest(start, stop, classes, room, table):
+    """List the k rows of each class that are nearest to each of the rows start … stop − 1, in room.lists (q, c, k).
+
+    They come nearest first, equally near ones in the order of `numbers`; −1 ends a list. Pooled misses are one class.
+    Whoever the bound on coarse distances leaves is measured in float64, on a grid so fine that only rounding is lost:
+    ties stay ties. One function, since a call counts a reference for each array that it is given.
+    """
+    d, minima, near, lists, found, far = room.d, room.minima, room.near, room.lists, room.found, room.far
+    rows, numbers, places, groups, bounds = table.rows, table.numbers, table.places, table.groups, classes.bounds
+    codes, pooled, nominal = classes.codes, classes.pooled, table.nominal
+    k, plain = found.shape[0], table.others.shape[0] == 0
+    for i in range(start, stop):
+        q, own = np.uint64(i - start), codes[i]
+        if classes.votes[i] == 0.0:
             continue
-        for j in range(low + s * STRIDE, min(low + (s + 1) * STRIDE, high)):
-            if d[q, j] < limit:
-                x, z = rows[i], rows[j]
-                distance = mean_difference(x, z) if plain else mixed_distance(x, z, table.nominal)
-                size = enter(found, far, size, table.numbers[j], np.rint(distance * GRID) / GRID)
-    for m in range(size):
-        found[m] = table.places[found[m]]
-    return size
+        put_group_far(q, i, d, groups)
+        for c in range(lists.shape[1]):
+            low, high = bounds[c], bounds[c + 1]
+            if pooled:
+                low, high = (bounds[own], bounds[own + 1]) if c == 0 else (0, rows.shape[0])
+                for j in range(bounds[own] if c == 1 else 0, bounds[own + 1] if c == 1 else 0):
+                    d[q, j] = FAR
+            n_lanes = np.uint64(max(min(max(LANES, 4 * k, (high - low) // LANES), high - low), 1))
+            limit = min(bound_of_nearest(d, q, low, high, minima, n_lanes, k) + table.slack, FAR)
+            n_near, size = np.uint64(0), 0
+            for lane in range(n_lanes):  # without a branch, which would often be guessed wrong
+                near[n_near] = lane
+                n_near += np.uint64(minima[lane] <= limit)
+            for a in range(n_near):
+                for j in range(np.uint64(low) + np.uint64(near[a]), np.uint64(high), n_lanes):
+                    if d[q, j] <= limit and d[q, j] < FAR:
+                        distance = row_difference(rows, i, j) if plain else mixed_distance(rows[i], rows[j], nominal)
+                        size = enter(found, far, size, numbers[j], np.rint(distance * GRID) / GRID)
+            for m in range(k):
+                lists[q, c, m] = places[found[m]] if m < size else -1
 
 
-@inner()
-def take_list(found, listed):
-    """Copy a list of rows, which ends at its first −1; return how many there are."""
-    size = 0
-    while size < listed.shape[0] and listed[size] >= 0:
-        found[size] = listed[size]
+@inner(forceinline=True)
+def add_means(scores, weight, i, lists, q, c, mean, rows, nominal, plain):
+    """Add each feature's mean difference between row i and the rows listed, over cells present, by a weight."""
+    size, q, c = 0, np.uint64(q), np.uint64(c)
+    while size < lists.shape[2] and lists[q, c, size] >= 0:
         size += 1
-    return size
-
-
-@inner()
-def add_means(scores, weight, i, size, room, table):
-    """Add each feature's mean difference between row i and the rows found, over cells that are present, by a weight."""
-    rows, found, mean = table.rows, room.found, room.mean
-    if table.others.shape[0] == 0:
-        for f in range(mean.shape[0]):
+    if plain:
+        for f in range(np.uint64(mean.shape[0])):
             mean[f] = 0.0
-        x = rows[i]
-        for m in range(size):
-            z = rows[found[m]]
-            for f in range(mean.shape[0]):
-                mean[f] += abs(x[f] - z[f])
-        for f in range(mean.shape[0]):
-            scores[f] += weight * (mean[f] / max(size, 1))
+        for m in range(np.uint64(size)):
+            j = lists[q, c, m]
+            for f in range(np.uint64(mean.shape[0])):
+                mean[f] += abs(rows[i, f] - rows[j, f])
+        for f in range(np.uint64(mean.shape[0])):
+            scores[f] += weight * (mean[f] / float(max(size, 1)))
         return
     for f in range(rows.shape[1]):
         total, seen = 0.0, 0
         for m in range(size):
-            gap = difference(rows[i, f], rows[found[m], f], table.nominal[f])
+            gap = difference(rows[i, f], rows[lists[q, c, m], f], nominal[f])
             if gap == gap:  # false for NaN
                 total += gap
                 seen += 1
         scores[f] += weight * (total / seen if seen else 0.0)
-
-
-@inner()
-def put_group_far(q, i, d, groups):
-    """Put row i and the others of its group out of reach."""
-    for j in range(groups.shape[0]):
-        if groups[j] == groups[i]:
-            d[q, j] = FAR
 
 
 @kernel()
@@ -272,60 +295,53 @@ def relief_scores(first, last, lists, classes, table, room, scores):
     The misses of each class count by its share among the other classes, or all are pooled. The nearest rows are looked
     for, or taken from lists (n, c, k), −1 where there is none; of pooled misses, hits first.
     """
-    votes, bounds, shares, pooled = classes.votes, classes.bounds, classes.shares, classes.pooled
+    votes, shares, pooled, codes = classes.votes, classes.shares, classes.pooled, classes.codes
+    rows, nominal, mean = table.rows, table.nominal, room.mean
+    given, plain = lists.shape[0] > 0, table.others.shape[0] == 0
     for start in range(first, last, QUERIES):
         stop = min(start + QUERIES, last)
-        if lists.shape[0] == 0:
+        if not given:
             coarse_distances(start, stop, room, table)
+            list_nearest(start, stop, classes, room, table)
+        near = lists if given else room.lists
         for i in range(start, stop):
-            own = classes.codes[i]
             if votes[i] == 0.0:
                 continue
-            put_group_far(i - start, i, room.d, table.groups)
-            # One call for all, own class first: each call would be compiled anew.
-            for turn in range(2 if pooled else shares.shape[0] + 1):
-                c = own if turn == 0 else turn - 1
-                low, high, weight = bounds[c], bounds[c + 1], -votes[i]
-                if turn > 0 and pooled:
-                    for j in range(bounds[own], bounds[own + 1]):
-                        room.d[i - start, j] = FAR
-                    low, high, weight = 0, table.rows.shape[0], votes[i]
-                elif turn > 0:
-                    if c == own or shares[c] <= 0.0:
+            q, own = i if given else i - start, codes[i]
+            hits = 0 if pooled else own
+            for turn in range(near.shape[1] + 1):  # hits first
+                c, weight = hits if turn == 0 else turn - 1, -votes[i]
+                if turn > 0:
+                    if c == hits or (not pooled and shares[c] <= 0.0):
                         continue
-                    weight = votes[i] * shares[c] / (1.0 - shares[own])
-                if lists.shape[0]:
-                    size = take_list(room.found, lists[i, turn if pooled else c])
-                else:
-                    size = nearest(i, i - start, low, high, room, table)
-                add_means(scores, weight, i, size, room, table)
+                    weight = votes[i] if pooled else votes[i] * shares[c] / (1.0 - shares[own])
+                add_means(scores, weight, i, near, q, c, mean, rows, nominal, plain)
 
 
 @kernel()
-def regression_sums(first, last, lists, votes, influence, target, table, room, sums):
+def regression_sums(first, last, lists, classes, influence, target, table, room, sums):
     """Add, over rows first … last − 1 and their neighbors, what RReliefF needs of each feature to sums (4, p).
 
     Four rows: weight of the pairs in which it is present, their difference of target, of the feature, and the product.
-    The neighbors are looked for, or taken from lists (n, k), −1 where there is none.
+    The neighbors are looked for, or taken from lists (n, 1, k), −1 where there is none. All rows are of one class.
     """
-    rows, found = table.rows, room.found
+    rows, given, votes, k = table.rows, lists.shape[0] > 0, classes.votes, influence.shape[0]
     for start in range(first, last, QUERIES):
         stop = min(start + QUERIES, last)
-        if lists.shape[0] == 0:
+        if not given:
             coarse_distances(start, stop, room, table)
+            list_nearest(start, stop, classes, room, table)
+        near = lists if given else room.lists
         for i in range(start, stop):
-            if lists.shape[0]:
-                size = take_list(found, lists[i])
-            else:
-                put_group_far(i - start, i, room.d, table.groups)
-                size = nearest(i, i - start, 0, rows.shape[0], room, table)
-            whole = 0.0
+            q, size, whole = i if given else i - start, 0, 0.0
+            while votes[i] > 0.0 and size < k and near[q, 0, size] >= 0:
+                whole += influence[size]
+                size += 1
             for m in range(size):
-                whole += influence[m]
-            for m in range(size):
-                weight, apart = votes[i] * influence[m] / whole, abs(target[i] - target[found[m]])
+                j = near[q, 0, m]
+                weight, apart = votes[i] * influence[m] / whole, abs(target[i] - target[j])
                 for f in range(rows.shape[1]):
-                    gap = difference(rows[i, f], rows[found[m], f], table.nominal[f])
+                    gap = difference(rows[i, f], rows[j, f], table.nominal[f])
                     if gap == gap:  # false for NaN
                         sums[0, f] += weight
                         sums[1, f] += weight * apart

@@ -315,13 +315,14 @@ class RReliefF(Ranker):
         span = float(np.ptp(problem.y)) or 1.0
         n, p = problem.X.shape
         table, votes = _table_of(problem, np.arange(n)), _votes(problem, self.n_rows, rng)
-        everyone, target, lists = np.array([0, n]), problem.y / span, np.empty((0, 0), dtype=np.int32)
+        everyone, target, lists = np.array([0, n]), problem.y / span, np.empty((0, 0, 0), dtype=np.int32)
+        classes = Classes(votes, np.zeros(n, dtype=np.int64), everyone, np.ones(1), False)
         if devices := relief_devices(resources, problem, table.rows, table.nominal, everyone, len(places)):
-            lists = np.ascontiguousarray(nearest_lists(devices, len(places))[0][:, 0])
+            lists, _ = nearest_lists(devices, len(places))
 
         def sums(first: int, last: int) -> FloatArray:
-            out, room = np.zeros((4, p)), ReliefRoom.of(n, p, len(places))
-            regression_sums(first, last, lists, votes, influence, target, table, room, out)
+            out, room = np.zeros((4, p)), ReliefRoom.of(n, p, len(places), 1)
+            regression_sums(first, last, lists, classes, influence, target, table, room, out)
             return out
 
         pairs, apart, gap, both = sum_of_chunks(sums, n, resources)
@@ -397,8 +398,8 @@ def _relief(
         lists = pooled(lists, far, codes, table.numbers) if one_miss else lists
 
     def scores(first: int, last: int) -> FloatArray:
-        out = np.zeros(p)
-        relief_scores(first, last, lists, classes, table, ReliefRoom.of(n, p, k), out)
+        out, room = np.zeros(p), ReliefRoom.of(n, p, k, 2 if one_miss else problem.n_classes)
+        relief_scores(first, last, lists, classes, table, room, out)
         return out
 
     return sum_of_chunks(scores, n, resources) / (votes.sum() or 1.0)
