@@ -54,7 +54,7 @@ def test_scores_of_four_rows_by_hand():
 
 @pytest.mark.parametrize("seed", range(12))
 def test_the_bound_leaves_the_k_nearest_and_few_others(seed):
-    """Ties, rows out of reach and spans shorter than the lanes included; FAR where fewer than k lanes are in reach."""
+    """Ties, rows out of reach and short spans included; fewer than k lanes in reach leave all rows."""
     rng = np.random.default_rng(seed)
     n, k, n_lanes = int(rng.integers(1, 600)), int(rng.integers(1, 20)), int(rng.integers(1, 90))
     d = rng.random((2, n), dtype=np.float32)
@@ -65,8 +65,7 @@ def test_the_bound_leaves_the_k_nearest_and_few_others(seed):
     bound = bound_of_nearest(d, 1, low, n, minima, n_lanes, k)
     lanes = np.sort([d[1, low + lane : n : n_lanes].min(initial=FAR) for lane in range(n_lanes)])
     if k > n_lanes or lanes[k - 1] >= FAR:
-        assert bound == FAR
+        assert bound == 2.0
     else:
         assert bound >= lanes[k - 1] >= np.sort(d[1, low:])[k - 1]
-        assert bound < FAR
-        assert (lanes <= bound).sum() <= max(k + 1, (lanes <= lanes[k - 1] + 1e-3).sum())
+        assert (lanes <= bound).sum() <= max(k + 1, (lanes <= lanes[k - 1] + 1 / STEPS).sum())

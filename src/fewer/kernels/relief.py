@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fewer.kernels.compiling import inner, kernel
-from fewer.kernels.intrinsics import add_16, add_32, gap_16, gap_32, largest_float, least_float
+from fewer.kernels.intrinsics import add_16, add_32, gap_16, gap_32, least_float
 from fewer.kernels.votes import enter
 
 BLOCK = 1024
@@ -27,7 +27,7 @@ FAR = np.float32(1e30)
 GRID = 2.0**32
 STEPS = 4095
 LANES = 64
-HALVES = 16
+HALVES = 13
 
 
 class ReliefTable(NamedTuple):
@@ -152,13 +152,13 @@ def difference(x, z, nominal):
     return 1.0 if nominal and gap > 0.0 else gap
 
 
-@inner(fastmath={"reassoc"})
-def mean_difference(x, z):
-    """Return the mean absolute difference of two rows without missing cells."""
-    total = 0.0
-    for f in range(x.shape[0]):
-        total += abs(x[f] - z[f])
-    return total / x.shape[0]
+@inner(fastmath={"reassoc"}, forceinline=True)
+def row_difference(rows, i, j):
+    """Return the mean difference of two complete rows, which are not taken out: that would count references."""
+    total, i, j = 0.0, np.uint64(i), np.uint64(j)
+    for f in range(np.uint64(rows.shape[1])):
+        total += abs(rows[i, f] - rows[j, f])
+    return total / rows.shape[1]
 
 
 @inner()
@@ -173,15 +173,6 @@ def mixed_distance(x, z, nominal):
     return total / seen if seen else np.nan
 
 
-@inner(fastmath={"reassoc"}, forceinline=True)
-def row_difference(rows, i, j):
-    """Return the mean absolute difference of two rows, which are not taken out: that would count references."""
-    total, i, j = 0.0, np.uint64(i), np.uint64(j)
-    for f in range(np.uint64(rows.shape[1])):
-        total += abs(rows[i, f] - rows[j, f])
-    return total / rows.shape[1]
-
-
 @inner(forceinline=True)
 def put_group_far(q, i, d, groups):
     """Put row i and the others of its group out of reach; every cell is written, so that whole vectors are."""
@@ -191,37 +182,29 @@ def put_group_far(q, i, d, groups):
 
 
 @inner(forceinline=True)
-def bound_of_nearest(d, q, low, high, minima, n_lanes, k):
-    """Return a coarse distance that k of the rows low … high − 1 do not exceed, and few others; FAR if fewer are near.
+def bound_of_nearest(d, q, first, last, minima, n_lanes, k):
+    """Return a coarse distance that k of the rows first … last − 1 do not exceed, and few others.
 
     Rows are dealt to lanes. k lanes whose minima lie within a bound hold k rows within it; it is found by halving the
-    range of the minima, which are counted a whole vector at a time.
+    range of distances, down to their rounding, where minima are counted a whole vector at a time. Differences are
+    shares of a range, so that all rows in reach lie within 2, which is the bound if there are fewer than k.
     """
     n_lanes = np.uint64(n_lanes)
     for lane in range(n_lanes):
         minima[lane] = FAR
-    for start in range(np.uint64(low), np.uint64(high), n_lanes):
-        for lane in range(min(n_lanes, np.uint64(high) - start)):
+    for start in range(np.uint64(first), np.uint64(last), n_lanes):
+        for lane in range(min(n_lanes, np.uint64(last) - start)):
             minima[lane] = least_float(minima[lane], d[np.uint64(q), start + lane])
-    least, most, known = FAR, np.float32(0.0), np.int32(0)
-    for lane in range(n_lanes):
-        near = minima[lane] < FAR
-        least = least_float(least, minima[lane])
-        most = largest_float(most, minima[lane] if near else np.float32(0.0))
-        known = add_32(known, np.int32(near))
-    if known < k:
-        return FAR
+    low, high, known = np.float32(0.0), np.float32(2.0), np.int32(n_lanes)
     for _ in range(HALVES):
-        middle, count = np.float32(0.5) * (least + most), np.int32(0)
+        middle, count = np.float32(0.5) * (low + high), np.int32(0)
         for lane in range(n_lanes):
             count = add_32(count, np.int32(minima[lane] <= middle))
-        if count < k:
-            least = middle
-        else:
-            most, known = middle, count
+        low, high = (middle, high) if count < k else (low, middle)
+        known = known if count < k else count
         if known <= k + 1:
             break
-    return most
+    return high
 
 
 @inner()
@@ -248,14 +231,14 @@ def list_nearest(start, stop, classes, room, table):
                 for j in range(bounds[own] if c == 1 else 0, bounds[own + 1] if c == 1 else 0):
                     d[q, j] = FAR
             n_lanes = np.uint64(max(min(max(LANES, 4 * k, (high - low) // LANES), high - low), 1))
-            limit = min(bound_of_nearest(d, q, low, high, minima, n_lanes, k) + table.slack, FAR)
+            limit = bound_of_nearest(d, q, low, high, minima, n_lanes, k) + table.slack
             n_near, size = np.uint64(0), 0
             for lane in range(n_lanes):  # without a branch, which would often be guessed wrong
                 near[n_near] = lane
                 n_near += np.uint64(minima[lane] <= limit)
             for a in range(n_near):
                 for j in range(np.uint64(low) + np.uint64(near[a]), np.uint64(high), n_lanes):
-                    if d[q, j] <= limit and d[q, j] < FAR:
+                    if d[q, j] <= limit:
                         distance = row_difference(rows, i, j) if plain else mixed_distance(rows[i], rows[j], nominal)
                         size = enter(found, far, size, numbers[j], np.rint(distance * GRID) / GRID)
             for m in range(k):
@@ -418,12 +401,12 @@ def near_rows(found, i, radius, d, whole, table):
         return size
     if own:
         for j in range(n):
-            d[j] = mean_difference(rows[i], rows[j])
+            d[j] = row_difference(rows, i, j)
         radius = radius_of(d, i, groups)
     kept = 0
     for m in range(size):
         j = found[m]
-        if whole[j] < sure or mean_difference(rows[i], rows[j]) < radius:
+        if whole[j] < sure or row_difference(rows, i, j) < radius:
             found[kept] = j
             kept += 1
     return kept
