@@ -498,8 +498,10 @@ class ParquetSource(Source):
                     way = {"row_groups": [number], "columns": list(columns), "use_threads": False}
                     frames = map(_frame, file.iter_batches(n_rows, **way))
                 start += group.num_rows
+                empty: list[str] | None = None
                 for frame in frames:
-                    empty = [series.name for series in frame if series.dtype == pl.Null]
+                    if empty is None:
+                        empty = [series.name for series in frame.iter_columns() if series.dtype == pl.Null]
                     frame = frame if frame.columns == list(columns) else frame.select(columns)
                     yield frame.cast({name: self.columns[name] for name in empty}) if empty else frame
 

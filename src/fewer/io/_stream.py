@@ -31,8 +31,10 @@ HEAD_CELLS = 1 << 19
 # Levels of a nominal column; more are names of rows.
 MOST_LEVELS = 10_000
 TOO_MANY = f"more than {MOST_LEVELS:,} different texts"
-MOST_NUMBERS = 1_000
 # Different numbers of a column of text that are kept in case they turn out to be levels.
+MOST_NUMBERS = 1_000
+# Levels up to which comparing cells with each of them is faster than looking cells up.
+FEW_LEVELS = 4
 WEIGHTS = "Row weights must be finite and not negative, and not all zero."
 # Groups that are numbered, and dealt out to folds in turn; more are dealt out by their value alone.
 MOST_GROUPS = 1_000
@@ -182,9 +184,12 @@ class Stream:
 
     def _problem(self, frame: pl.DataFrame, X: FloatArray) -> Problem:
         ends = np.empty((2, len(self.readers)))
+        columns = {column.name: column for column in frame.iter_columns()}
         for place, reader in enumerate(self.readers):
-            X[:, place] = reader.numbers(frame[reader.name])
-            ends[:, place] = _ends(X[:, place], reader.name)
+            cells = reader.numbers(columns[reader.name])
+            # of the cells as they were read, which are often half as wide
+            ends[:, place] = _ends(cells, reader.name)
+            X[:, place] = cells
         y = self.target_reader.numbers(frame[self.target])
         weights = None if self.weights is None else frame[self.weights].to_numpy()
         problem = replace(
@@ -488,6 +493,10 @@ class ColumnReader:
         if cells.dtype.is_numeric() and all(type(level) in (int, float) and abs(level) < 2**53 for level in known):
             return _places(cells, np.array(known, dtype=np.float64))  # others are too large to be exact, or decimals
         if known and isinstance(known[0], str):
+            if len(known) <= FEW_LEVELS and cells.dtype == pl.String:
+                places = [cells == level for level in known]
+                if sum(int(own.sum()) for own in places) == len(cells):
+                    return np.asarray(sum(k * own.to_numpy().view(np.uint8) for k, own in enumerate(places)))
             codes = cells.cast(pl.String).cast(pl.Enum(known), strict=False).to_physical()
             return (codes.cast(pl.Float64).fill_null(float("nan")) if codes.null_count() else codes).to_numpy()
         codes = cells.replace_strict(
@@ -639,12 +648,12 @@ class _Head(PartWork):
         return other if into is None else into
 
 
-def _ends(cells: FloatArray, name: str) -> tuple[float, float]:
-    """Return the smallest and the largest cell; refuse what nobody can compute with."""
-    low, high = cells.min(), cells.max()
-    if np.isnan(low):  # slower, and passes missing cells over
-        low, high = np.fmin.reduce(cells, initial=np.inf), np.fmax.reduce(cells, initial=-np.inf)
-    for end in (low, high) if low <= high else ():
+def _ends(cells: NDArray[Any], name: str) -> tuple[float, float]:
+    """Return the smallest and the largest cell that is there; refuse what nobody can compute with."""
+    low, high = float(np.fmin.reduce(cells)), float(np.fmax.reduce(cells))
+    if np.isnan(low):
+        return np.inf, -np.inf
+    for end in (low, high):
         if abs(end) > LARGEST:
             how = "an infinite number" if np.isinf(end) else f"{end:g}, too large to compute with"
             raise InputError(f"Column {name!r} holds {how}; correct or empty the cell.")

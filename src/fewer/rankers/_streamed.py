@@ -89,9 +89,9 @@ def _class_statistics(stream: Stream, resources: Resources) -> tuple[ClassMoment
     """Pass over the table once for class moments, and for counts where there are nominal columns."""
     like = stream.like
     nominal = np.flatnonzero(like.nominal)
-    bins = Bins.of(like, [np.empty(0)] * like.n_features)
+    bins, shift = Bins.of(like, [np.empty(0)] * like.n_features), shift_of(like)
     found: tuple[ClassMoments, JointCounts] = collect(
-        stream, lambda: (ClassMoments(shift_of(like)), JointCounts(bins, columns=nominal)), resources
+        stream, lambda: (ClassMoments(shift), JointCounts(bins, columns=nominal)), resources
     )
     return found
 
