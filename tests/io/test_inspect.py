@@ -148,3 +148,22 @@ def test_a_problem_is_described_for_a_page():
         },
         {"name": "x", "kind": "numeric", "missing": 0.0, "distinct": 2, "values": "1 to 2"},
     ]
+
+
+def test_tables_that_are_not_in_memory_are_surveyed_like_files(tmp_path):
+    dd = pytest.importorskip("dask.dataframe")
+    rng = np.random.default_rng(0)
+    city, shop = (np.array(["a", "b", None])[rng.integers(0, 3, 300)], np.repeat(["x", "y"], 150))
+    frame = pl.DataFrame({"x": rng.normal(size=300), "city": city, "shop": shop, "y": rng.integers(0, 2, 300)})
+    frame = frame.with_columns(pl.when(pl.col("x") < 2).then("x"))
+    tables = [frame.lazy(), dd.from_pandas(frame.to_pandas(), npartitions=3)]
+    for found in [inspect_table(table, "y", exclude=["shop"]).columns for table in tables]:
+        assert [(own.name, own.role, own.kind, own.missing, own.distinct) for own in found] == [
+            ("x", "feature", "numeric", frame["x"].null_count() / 300, frame["x"].drop_nulls().n_unique()),
+            ("city", "feature", "nominal", frame["city"].null_count() / 300, 2),
+            ("y", "target", "numeric", 0.0, 2),
+        ]
+    with pytest.raises(InputError, match="leave nominal out"):
+        inspect_table(frame.lazy(), "y", nominal=["x"])
+    with pytest.raises(InputError, match="cannot be read in parts"):
+        inspect_table(object(), "y")

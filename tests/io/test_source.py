@@ -1,6 +1,8 @@
 """Tables in parts: whatever holds them, the same rows come out."""
 
 import gzip
+from datetime import date
+from urllib.parse import quote
 
 import duckdb
 import numpy as np
@@ -9,9 +11,10 @@ import pyarrow.dataset as ds
 import pytest
 
 import fewer
+from fewer import streaming
 from fewer.errors import InputError
 from fewer.io import _source as sources
-from fewer.io import is_lazy, open_source
+from fewer.io import is_lazy, open_source, open_stream, read_table
 
 
 @pytest.fixture
@@ -142,6 +145,63 @@ def test_a_file_without_cells_in_a_column_takes_the_type_of_the_others(first, tm
     source = open_source(tmp_path)
     assert source.columns["a"] == pl.String
     assert read(source)["a"].to_list() == ([None, None, "x", "y"] if first == 0 else ["x", "y", None, None])
+
+
+def parted(folder, frame, kind):
+    """Write a table as polars does, in folders that name two of its columns."""
+    for (year, city), own in frame.group_by("year", "city", maintain_order=True):
+        place = folder / f"year={year:04d}" / f"city={quote(city) if city else '__HIVE_DEFAULT_PARTITION__'}"
+        place.mkdir(parents=True)
+        bare = own.drop("year", "city")
+        bare.write_parquet(place / "part.parquet") if kind == "parquet" else bare.write_csv(place / "part.csv")
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_folders_that_name_columns_are_read_as_columns(tmp_path, kind):
+    rng = np.random.default_rng(0)
+    cities = np.array(["New York", "Zürich", None])
+    columns = {"x": rng.normal(size=600), "year": rng.integers(2022, 2025, 600), "city": cities[np.arange(600) % 3]}
+    frame = pl.DataFrame(columns).with_columns(y=pl.col("year") > 2022)
+    parted(tmp_path / "t", frame, kind)
+    for path in (tmp_path / "t", tmp_path / "t" / "year=*" / "**" / f"part.{kind}"):
+        source = open_source(path)
+        assert list(source.columns) == ["x", "y", "year", "city"]
+        assert source.n_parts == 9
+        order = ["city", "x", "year"]
+        found = pl.concat([batch for part in range(9) for batch in source.batches(part, order, 50)])
+        assert found.columns == order
+        expected = (
+            pl.scan_parquet(tmp_path / "t" / "**" / "*.parquet", hive_partitioning=True)
+            if kind == "parquet"
+            else frame.lazy()
+        )
+        key = ["year", "city", "x"]
+        same = found.with_columns(pl.col("year", "x").cast(pl.Float64)).sort(key)
+        assert same.equals(expected.select(order).with_columns(pl.col("year").cast(pl.Float64)).collect().sort(key))
+        alone = [batch["year"].to_list() for part in range(9) for batch in source.batches(part, ["year"], 50)]
+        assert sum(map(len, alone)) == 600
+    stream = open_stream(tmp_path / "t", "y")
+    whole = read_table(tmp_path / "t", "y")
+    assert stream.like.names == whole.names == ("x", "year", "city")
+    assert stream.like.kinds == whole.kinds == ("numeric", "numeric", "nominal")
+    assert stream.like.levels[2] == whole.levels[2] == ("New York", "Zürich")
+    ranking, _ = streaming.rank(tmp_path / "t", "f-test", target="y")
+    assert ranking.order[0] == 1
+    one = open_source(tmp_path / "t" / "year=2022")  # whoever names a folder does not ask for its name
+    assert list(one.columns) == ["x", "y", "city"]
+
+
+def test_dates_and_own_columns_beside_folders(tmp_path):
+    for day in ("2024-01-31", "2024-02-01"):
+        place = tmp_path / f"day={day}" / "kind=a"
+        place.mkdir(parents=True)
+        pl.DataFrame({"x": [1.0, 2.0], "kind": ["b", "c"]}).write_parquet(place / "p.parquet")
+    source = open_source(tmp_path)
+    assert source.columns == {"x": pl.Float64, "kind": pl.String, "day": pl.Date}
+    assert next(source.batches(0, ["kind", "day"], 9)).rows() == [("b", date(2024, 1, 31)), ("c", date(2024, 1, 31))]
+    pl.DataFrame({"x": [1.0, 2.0], "kind": ["b", "c"]}).write_parquet(tmp_path / "z.parquet")
+    with pytest.raises(InputError, match="name 'day' and 'kind', but not the one of .*z.parquet; arrange"):
+        open_source(tmp_path)
 
 
 def test_what_is_no_source_is_refused(frame, tmp_path):

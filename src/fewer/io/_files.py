@@ -34,7 +34,7 @@ from fewer.io._formats import (
 )
 from fewer.io._kinds import ParseProblem, Reading, ReadOptions, Schema, Understood, read_schema
 from fewer.io._reader import LARGEST, Contract, ProblemReader, endless_cell, refuse_absent
-from fewer.io._source import files_of, names_many
+from fewer.io._source import files_of, named_by_folders, names_many
 from fewer.io._text import Sheet, is_number, read_text, to_utf8
 from fewer.io.frames import Place, missing_cells, pl, refuse_repeated_names
 from fewer.io.memory import BYTES_PER_CELL, available_memory, refuse_too_large
@@ -345,7 +345,7 @@ def read_sheet(path: Path | str, options: TableOptions | None = None, memory: in
     if is_address(path):
         return read_database(str(path), header, limit)
     if str(path) != "-" and names_many(path):
-        return _together(files_of(path), options, limit)
+        return _together(path, options, limit)
     content = unpacked(_read_once(path, limit), name, limit)
     if content.startswith(PARQUET):
         return _read_parquet(content, name, limit)
@@ -370,14 +370,18 @@ def read_sheet(path: Path | str, options: TableOptions | None = None, memory: in
     return read_text(content, name, options.get("separator"), header, limit, notes)
 
 
-def _together(files: Sequence[Path], options: TableOptions, limit: int) -> Sheet:
+def _together(path: Path | str, options: TableOptions, limit: int) -> Sheet:
     """Read files of the same columns as one table; cells are still named by their file and line."""
-    sheets: list[Sheet] = []
+    files, sheets = files_of(path), list[Sheet]()
     for file in files:
         sheets.append(read_sheet(file, options, limit))
         limit -= int(sheets[-1].frame.estimated_size())
         if sheets[-1].frame.columns != sheets[0].frame.columns or sheets[-1].is_text != sheets[0].is_text:
             raise InputError(f"{file} has other columns than {files[0]}; name files of one table.")
+    named = named_by_folders(path, files, sheets[0].is_text).drop(sheets[0].frame.columns, strict=False)
+    if named.width:
+        whole = [sheet.frame.join(named[i : i + 1], how="cross") for i, sheet in enumerate(sheets)]
+        sheets = [replace(sheet, frame=frame) for sheet, frame in zip(sheets, whole, strict=True)]
     starts = np.cumsum([0, *(sheet.frame.height for sheet in sheets)])
 
     def place(row: int) -> str:
@@ -467,14 +471,9 @@ FORMATS = (".csv", ".tsv", ".parquet")
 
 
 def reduce_table(
-    path: Path | str,
-    columns: Sequence[str],
-    *,
-    target: str | int | None = None,
-    typed: bool = True,
-    contract: Contract | None = None,
-    **options: Unpack[TableOptions],
-) -> pl.DataFrame:
+    path: Path | str, columns: Sequence[str], *, target: str | int | None = None, typed: bool = True,
+    contract: Contract | None = None, **options: Unpack[TableOptions],
+) -> pl.DataFrame:  # fmt: skip
     r"""Return the rows of a file with some of its columns.
 
     Parameters

@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from html import escape
-from pathlib import Path
 from typing import Any, Unpack
 
 import narwhals as nw
@@ -20,7 +19,7 @@ from fewer.io._kinds import MOSTLY_MISSING, ParseProblem, Reading, Schema, short
 from fewer.io._source import PartWork, Source, is_path, open_source
 from fewer.io._stream import CHUNK_BYTES, blanked, fits_of
 from fewer.io.frames import pl
-from fewer.problem import Problem, Task
+from fewer.problem import InputError, Problem, Task
 from fewer.text import counted, printable
 
 # Columns of which values are counted for a small histogram.
@@ -190,7 +189,7 @@ class Inspection:
 
 
 def inspect_table(
-    path: Path | str, target: str | int | None = None, *, task: Task | None = None, **options: Unpack[TableOptions]
+    path: Any, target: str | int | None = None, *, task: Task | None = None, **options: Unpack[TableOptions]
 ) -> Inspection:
     r"""Say what is understood of a file, column by column, before any selection.
 
@@ -199,7 +198,8 @@ def inspect_table(
     Parameters
     ----------
     path, target, task, **options
-        As in `read_table`; without a target all columns are looked at as features.
+        As in `read_table`; without a target all columns are looked at as features. A table that is not in memory (a
+        polars LazyFrame, a Dask or Spark dataframe, …) is seen in one pass over all rows, as by `inspect_chunks`.
 
     Returns
     -------
@@ -219,6 +219,10 @@ def inspect_table(
     >>> [(column.name, column.kind, column.role) for column in found.columns]
     [('income', 'numeric', 'feature'), ('zip', 'nominal', 'feature'), ('y', 'nominal', 'target')]
     """
+    if not is_path(path):
+        if others := [name for name in options if name != "exclude"]:
+            raise InputError(f"A table in chunks is inspected with target and exclude only; leave {others[0]} out.")
+        return inspect_chunks(path, target, tuple(map(str, options.get("exclude", ()))))
     table = understand_table(path, target, task, None, options)
     readings, head = table.understood.readings, table.sheet.frame.head(5).rows()
     missing = options.get("missing")

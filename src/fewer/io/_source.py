@@ -8,9 +8,11 @@ import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from operator import getitem
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 from fewer.contracts import Resources
 from fewer.io._text import find_separator
@@ -25,6 +27,8 @@ PART_ROWS = 1_000_000
 GROUP_BYTES = 1 << 28
 SUFFIXES = (".parquet", ".pq", ".csv", ".tsv", ".txt", ".gz")
 GLOB = "*?["
+# What Hive, Spark and others write for a missing cell in the name of a folder.
+NO_CELL = "__HIVE_DEFAULT_PARTITION__"
 
 
 class PartWork(ABC):
@@ -394,7 +398,9 @@ def _open_files(path: str) -> Source:
     kinds = {_is_parquet(file) for file in files}
     if len(kinds) > 1:
         raise InputError(f"{path} mixes Parquet and other files; name files of one kind.")
-    return ParquetSource(files) if kinds == {True} else TextSource(files)
+    source = ParquetSource(files) if kinds == {True} else TextSource(files)
+    named = named_by_folders(path, files, source.is_text).drop(source.columns, strict=False)
+    return FolderSource(source, named) if named.width else source
 
 
 def files_of(path: str | Path) -> list[Path]:
@@ -414,6 +420,29 @@ def files_of(path: str | Path) -> list[Path]:
         what = "No file matches" if any(mark in text for mark in GLOB) else "File not found:"
         raise InputError(f"{what} {text}; check the path.")
     return files
+
+
+def named_by_folders(path: str | Path, files: Sequence[Path], is_text: bool) -> pl.DataFrame:
+    """Return the columns that folders below a path name (`year=2024/part.parquet`), with a row for each file."""
+    steps = Path(path).parts
+    fixed = steps if Path(path).exists() else takewhile(lambda step: not any(mark in step for mark in GLOB), steps)
+    root = Path(*fixed)
+    below = [file.relative_to(root).parts[:-1] for file in files]
+    found = [dict(unquote(step).split("=", 1) for step in inner if "=" in step) for inner in below]
+    for file, own in zip(files, found, strict=True):
+        if list(own) != list(found[0]):
+            named = " and ".join(repr(name) for name in found[0] or own)
+            raise InputError(f"Folders of {path} name {named}, but not the one of {file}; arrange them alike.")
+    return pl.DataFrame([_typed([own[name] for own in found], is_text).alias(name) for name in found[0]])
+
+
+def _typed(cells: list[str], is_text: bool) -> pl.Series:
+    """Return what folders name as whole numbers or dates where all are, else as text; beside text as text."""
+    texts = pl.Series(cells).replace(NO_CELL, None)
+    for read in (texts.cast(pl.Int64, strict=False), texts.str.to_date("%Y-%m-%d", strict=False)):
+        if read.null_count() == texts.null_count() < len(texts):
+            return read.cast(pl.String) if is_text else read
+    return texts
 
 
 def _is_parquet(file: Path) -> bool:
@@ -447,7 +476,7 @@ class ParquetSource(Source):
         self._parts: list[_Groups] = []
         for file in self.files:
             self._lay_out(file)
-        self.n_parts = len(self._parts)
+        self.n_parts, self.part_files = len(self._parts), [part.file for part in self._parts]
 
     def _lay_out(self, file: Path) -> None:
         import pyarrow.parquet as pq
@@ -498,11 +527,9 @@ class ParquetSource(Source):
                     way = {"row_groups": [number], "columns": list(columns), "use_threads": False}
                     frames = map(_frame, file.iter_batches(n_rows, **way))
                 start += group.num_rows
-                empty: list[str] | None = None
                 for frame in frames:
-                    if empty is None:
-                        empty = [series.name for series in frame.iter_columns() if series.dtype == pl.Null]
                     frame = frame if frame.columns == list(columns) else frame.select(columns)
+                    empty = [name for name, kind in zip(columns, frame.dtypes, strict=True) if kind == pl.Null]
                     yield frame.cast({name: self.columns[name] for name in empty}) if empty else frame
 
 
@@ -536,7 +563,7 @@ class TextSource(Source):
     is_text = True
 
     def __init__(self, files: Sequence[Path]) -> None:
-        self.files = [Path(file).absolute() for file in files]
+        self.files = self.part_files = [Path(file).absolute() for file in files]
         self.name = self.files[0].name if len(self.files) == 1 else f"{len(self.files)} text files"
         with self.files[0].open("rb") as opened:
             start = opened.read(65536)
@@ -561,6 +588,23 @@ class TextSource(Source):
         lazy = self._scan(self.files[part])
         names = dict(zip(lazy.collect_schema().names(), self._names, strict=True))
         return LazySource(lazy.rename(names), self.files[part].name).batches(0, columns, n_rows)
+
+
+class FolderSource(Source):
+    """Files whose folders name some of the columns (`year=2024/part.parquet`), as Hive, Spark and Dask write them."""
+
+    travels = True
+
+    def __init__(self, files: ParquetSource | TextSource, named: pl.DataFrame) -> None:
+        self._files, self.name, self.is_text, self.n_parts = files, files.name, files.is_text, files.n_parts
+        self._named = named[[files.files.index(file) for file in files.part_files]]
+        self.columns = files.columns | dict(named.schema)
+
+    def batches(self, part: int, columns: Sequence[str], n_rows: int) -> Iterator[pl.DataFrame]:
+        """Read some columns of a part in chunks of about `n_rows` rows, in order."""
+        read = [name for name in columns if name in self._files.columns] or list(self._files.columns)[:1]
+        for frame in self._files.batches(part, read, n_rows):
+            yield frame.join(self._named[part : part + 1], how="cross").select(columns)
 
 
 class LazySource(Source):
@@ -598,12 +642,9 @@ class DatasetSource(Source):
         """Read some columns of a part in chunks of about `n_rows` rows, in order."""
         import pyarrow as pa
 
-        batches = self._fragments[part].to_batches(
-            schema=self._schema, columns=list(columns), batch_size=n_rows, use_threads=False
-        )
+        how = {"schema": self._schema, "batch_size": n_rows, "use_threads": False}
         try:
-            for batch in batches:
-                yield _frame(batch)
+            yield from map(_frame, self._fragments[part].to_batches(columns=list(columns), **how))
         except (pa.ArrowException, OSError) as error:
             raise _broken(self, error) from None
 
@@ -626,8 +667,7 @@ class RelationSource(Source):
             chosen = self._relation.project(", ".join(quoted))
             # an older DuckDB has it by another name only
             read = chosen.to_arrow_reader if hasattr(chosen, "to_arrow_reader") else chosen.fetch_arrow_reader
-            for batch in read(n_rows):
-                yield _frame(batch)
+            yield from map(_frame, read(n_rows))
         except (duckdb.Error, OSError) as error:  # Arrow hands on what DuckDB says as the latter
             raise _broken(self, error) from None
 

@@ -506,18 +506,10 @@ class ColumnReader:
 
 
 def open_stream(
-    data: Any,
-    target: str | int,
-    *,
-    task: Task | None = None,
-    nominal: Iterable[str | int] = (),
-    numeric: Iterable[str | int] = (),
-    exclude: Iterable[str | int] = (),
-    weights: str | None = None,
-    groups: str | None = None,
-    time: str | None = None,
-    skip_rows_without_target: bool = False,
-) -> Stream:
+    data: Any, target: str | int, *, task: Task | None = None, nominal: Iterable[str | int] = (),
+    numeric: Iterable[str | int] = (), exclude: Iterable[str | int] = (), weights: str | None = None,
+    groups: str | None = None, time: str | None = None, skip_rows_without_target: bool = False,
+) -> Stream:  # fmt: skip
     """Open a table to be read in chunks: kinds, levels and classes come from one pass over whatever decides them.
 
     Parameters
@@ -609,16 +601,11 @@ def _without_rows(
 ) -> Problem:
     """Describe the columns before any row is read."""
     levels = [tuple(map(label_of, reader.levels)) if reader.kind == "nominal" else None for reader in readers]
-    return Problem(
-        X=np.empty((0, len(readers))),
-        y=np.empty(0, dtype=np.int64 if task == "classification" else np.float64),
-        task=task,
-        names=tuple(reader.name for reader in readers),
-        kinds=tuple(reader.kind for reader in readers),
-        classes=classes,
-        levels={place: own for place, own in enumerate(levels) if own is not None},
-        notes=notes,
-    )
+    y = np.empty(0, dtype=np.int64 if task == "classification" else np.float64)
+    names, kinds = tuple(reader.name for reader in readers), tuple(reader.kind for reader in readers)
+    known = {place: own for place, own in enumerate(levels) if own is not None}
+    X = np.empty((0, len(readers)))
+    return Problem(X=X, y=y, task=task, names=names, kinds=kinds, classes=classes, levels=known, notes=notes)
 
 
 def _first_rows(stream: Stream) -> Problem:

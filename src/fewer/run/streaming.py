@@ -60,13 +60,9 @@ LEAST_OF_A_CLASS = 20
 
 
 def rank(
-    data: Any,
-    ranker: Ranker | str,
-    *,
-    target: str | int | None = None,
-    random_state: int = 0,
+    data: Any, ranker: Ranker | str, *, target: str | int | None = None, random_state: int = 0,
     resources: Resources | None = None,
-) -> tuple[Ranking, tuple[str, ...]]:
+) -> tuple[Ranking, tuple[str, ...]]:  # fmt: skip
     """Rank the columns of a table that is read in chunks.
 
     Parameters
@@ -177,17 +173,9 @@ def _drawn(
 
 
 def select(
-    data: Any,
-    method: str = "auto",
-    *,
-    target: str | int | None = None,
-    cv: int = 5,
-    random_state: int = 0,
-    resources: Resources | None = None,
-    command: str = "",
-    resume_dir: Path | str | None = None,
-    **choices: Any,
-) -> Selection:
+    data: Any, method: str = "auto", *, target: str | int | None = None, cv: int = 5, random_state: int = 0,
+    resources: Resources | None = None, command: str = "", resume_dir: Path | str | None = None, **choices: Any,
+) -> Selection:  # fmt: skip
     """Select features of a table that is read in chunks, and measure on held-out rows whether that helped.
 
     `LeastSquares` with folds works on all rows: one pass for Gram matrices, from which any search, and the whole
