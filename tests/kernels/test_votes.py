@@ -20,7 +20,9 @@ def test_votes_are_those_of_the_slow_twin(seed, by_rows, n_classes, k):
     values, weights = rng.normal(size=n), rng.integers(1, 3, n).astype(float)
     rules = Rules(y, values, weights, n_classes, 2.0**-40, np.array([k]), by_rows)
     ballot = kernels.ballot_for(rules)
-    kernels.vote(np.where(usable, d, FAR), rules, ballot)
+    distances = np.where(usable, d, FAR)
+    count, reach = kernels.list_nearest(distances, ballot.near, ballot.near_d)
+    kernels.count_votes(ballot.near, ballot.near_d, count, reach, distances, rules, ballot)
     truth = twin_vote(np.where(usable, d, np.inf), y if n_classes else values, weights, k, by_rows, n_classes)
     if n_classes:
         assert ballot.votes[0] == truth

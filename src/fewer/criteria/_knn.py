@@ -397,10 +397,10 @@ class KNNScorer(PredictiveScorer):
         missing = np.isnan(X)
         rules = self._rules._replace(ks=np.array([self.n_neighbors_for(mask)]))
         out = np.empty((len(X), max(rules.n_classes, 1)))
+        room = np.empty(self.problem.n_samples), make_ballot(rules)
         kernels.predict_rows(
-            np.where(missing, 0.0, X), missing.astype(np.uint8), fold, mask.astype(np.float64),
-            exact, rules, out,
-        )  # fmt: skip
+            np.where(missing, 0.0, X), missing.astype(np.uint8), fold, mask.astype(np.float64), exact, rules, room, out
+        )
         return out if rules.n_classes else out[:, 0] + self._center
 
     def _best(self, gains: FloatArray) -> FloatArray:

@@ -7,7 +7,6 @@ import gzip
 import io
 import lzma
 import re
-import sqlite3
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Sequence
@@ -294,7 +293,7 @@ def _of_file(file: Path, table: str, limit: int) -> Rows:
     """Read a table of a file of DuckDB or SQLite."""
     with file.open("rb") as opened:
         is_duck = opened.read(12)[8:] == b"DUCK"
-    library: Any = needed("duckdb", "duckdb", "DuckDB files") if is_duck else sqlite3
+    library: Any = needed("duckdb", "duckdb", "DuckDB files") if is_duck else import_module("sqlite3")
     if is_duck:
         listed, connect = "SELECT table_name FROM information_schema.tables", partial(library.connect, read_only=True)
     else:

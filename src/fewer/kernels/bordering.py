@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fewer.kernels.compiling import inner, kernel
+from fewer.kernels.compiling import copy, inner, kernel
 
 LEAST = 1e-12  # What is left of a row that only its own column can explain.
 
@@ -152,7 +152,7 @@ def bounds(fit, k, out):
     out[:] = now
     cross = np.empty(p)
     for c in range(fit.residual.shape[0]):
-        cross[:] = fit.along_weighed[c]
+        copy(fit.along_weighed[c], cross)
         for a in range(k):
             part, line = np.dot(fit.u[a], fit.weighed[c]), fit.v[a]
             for j in range(p):

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fewer.kernels.compiling import inner, kernel
+from fewer.kernels.compiling import copy, inner, kernel
 from fewer.kernels.distances import FAR, add_terms, term
 from fewer.kernels.intrinsics import least_float
 
@@ -81,12 +81,13 @@ def pivot_term(i, j, exact, candidates):
 
 
 @inner()
-def common_terms(common, i, low, high, used, candidates, exact):
+def common_terms(common, i, low, high, candidates, exact):
     """Write what all candidates have in common of the distances to rows low … high − 1; return it and a lower bound."""
     chunk = common[: high - low]
     chunk[:] = 0.0
-    for f in used:
-        add_feature(chunk, i, low, f, candidates.weights[f], exact)
+    for f in range(candidates.weights.shape[0]):
+        if candidates.weights[f] != 0.0:
+            add_feature(chunk, i, low, f, candidates.weights[f], exact)
     if candidates.pivot < 0 or low <= i < high:
         return chunk, 0.0
     return chunk, pivot_term(i, low if low > i else high - 1, exact, candidates)
@@ -136,7 +137,6 @@ def smallest(d):
 def nearest(start, stop, exact, candidates, groups, out):
     """Write the squared distance from each row to the nearest row of another group into out (m, n)."""
     n, m, pivot = exact.columns.shape[1], candidates.offsets.shape[0] - 1, candidates.pivot
-    used = np.flatnonzero(candidates.weights)
     common, d = np.empty(CHUNK), np.empty(CHUNK)
     best = np.empty(m)
     for i in range(start, stop):
@@ -145,7 +145,7 @@ def nearest(start, stop, exact, candidates, groups, out):
         right = min(left + CHUNK, n)
         low, high = left, right
         while low < high:
-            chunk, bound = common_terms(common, i, low, high, used, candidates, exact)
+            chunk, bound = common_terms(common, i, low, high, candidates, exact)
             for c in range(m):
                 if best[c] <= bound:
                     continue
@@ -159,7 +159,10 @@ def nearest(start, stop, exact, candidates, groups, out):
                 below = 0.0 if pivot < 0 else pivot_term(i, left - 1, exact, candidates)
             if right < n:
                 above = 0.0 if pivot < 0 else pivot_term(i, right, exact, candidates)
-            if min(below, above) >= best.max():
+            farthest = 0.0
+            for c in range(m):
+                farthest = max(farthest, best[c])
+            if min(below, above) >= farthest:
                 break
             if below <= above:
                 low, high = max(left - CHUNK, 0), left
@@ -167,7 +170,7 @@ def nearest(start, stop, exact, candidates, groups, out):
             else:
                 low, high = right, min(right + CHUNK, n)
                 right = high
-        out[:, i] = best
+        copy(best, out[:, i])
 
 
 @inner()
@@ -260,12 +263,13 @@ def neighborhoods(start, stop, exact, candidates, limits, targets, sizes, agreei
     twice their spread), the size less the sum of squared differences, hard to the row itself, soft to each other.
     """
     n, m, pivot = exact.columns.shape[1], candidates.offsets.shape[0] - 1, candidates.pivot
-    used = np.flatnonzero(candidates.weights)
     common, d = np.empty(CHUNK), np.empty(CHUNK)
     tallies = Tallies(
         np.empty(m), np.empty(m), np.empty(m), np.empty(m), np.empty((m, max(targets.n_classes, 1)))
     )  # fmt: skip
-    widest = limits.max()
+    widest = 0.0
+    for c in range(m):
+        widest = max(widest, limits[c])
     for i in range(start, stop):
         first, end = 0, n
         if pivot >= 0:
@@ -278,7 +282,7 @@ def neighborhoods(start, stop, exact, candidates, limits, targets, sizes, agreei
         tallies.votes[:] = 0.0
         for low in range(first, end, CHUNK):
             high = min(low + CHUNK, end)
-            chunk, bound = common_terms(common, i, low, high, used, candidates, exact)
+            chunk, bound = common_terms(common, i, low, high, candidates, exact)
             for c in range(m):
                 if bound > limits[c]:
                     continue
@@ -288,7 +292,7 @@ def neighborhoods(start, stop, exact, candidates, limits, targets, sizes, agreei
                     whole[i - low] = 0.0
                 put_group_far(whole, low, i, targets.groups, targets.with_self)
                 count_chunk(whole, c, i, low, limits[c], targets, tallies)
-        sizes[:, i] = tallies.size
+        copy(tallies.size, sizes[:, i])
         for c in range(m):
             agreeing[c, i] = agreement(c, targets, tallies)
 

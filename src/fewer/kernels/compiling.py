@@ -58,6 +58,13 @@ class Inner(CPUDispatcher):
         return self.for_python(*args)
 
 
+@inner()
+def copy(source, target):
+    """Copy numbers to the first places of a target; `target[:] = source` compiles a check of shapes for a second."""
+    for i in range(source.shape[0]):
+        target[i] = source[i]
+
+
 def forget_what_cannot_be_read() -> None:
     """Let numba compile again where its cache names classes that are gone.
 

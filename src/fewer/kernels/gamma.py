@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fewer.kernels.compiling import inner, kernel
+from fewer.kernels.compiling import copy, inner, kernel
 from fewer.kernels.distances import fill_terms
 
 FAR = 1 << 62
@@ -263,7 +263,7 @@ def sum_changes(changes, exact, targets, k, sums):
                 fill_part(parts[f], scratch.terms, i, f, 1.0, exact, shift)
         start_row(base, i, targets)
         for u in range(bounds.shape[0] - 1):  # the first is what all have in common
-            d[:] = base
+            copy(base, d)
             for m in range(bounds[u], bounds[u + 1]):
                 f, weight = columns[m], weights[m]
                 if times[f] > 1.0 and abs(weight) == 1.0:
@@ -271,7 +271,7 @@ def sum_changes(changes, exact, targets, k, sums):
                 else:
                     add_feature(d, i, f, weight, scratch, exact, shift)
             if u == 0:
-                base[:] = d
+                copy(d, base)
                 continue
             low, high = span(d) if u == 1 else reach(d, k, scratch.near, shift)
             n_near = select(d, low, high, k, shift, scratch)
@@ -393,7 +393,7 @@ def sum_gray(first, last, base, units, order, exact, targets, k, sums):
         while block < last:
             n_free = free_units(block, last, order, free)
             code = (block ^ (block >> 1)) >> n_free << n_free
-            grove.trunk[:] = fixed
+            copy(fixed, grove.trunk)
             for u in range(n_free, q):
                 if code >> u & 1:
                     add_part(grove.trunk, parts[u], 1)

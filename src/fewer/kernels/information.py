@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fewer.kernels.compiling import inner, kernel
+from fewer.kernels.compiling import copy, inner, kernel
 
 FEW_ROWS = 256  # Up to this number of rows of weight 1, x log x of all counts is computed beforehand.
 
@@ -222,7 +222,7 @@ def information_with_sparse(low, high, stored, told, out, own):
     for f in range(low, high):
         size = levels[f]
         table[:size] = 0.0
-        left[:] = other_mass
+        copy(other_mass, left)
         for place in range(starts[f], starts[f + 1]):
             row = rows[place]
             table[codes[place], other[row]] += weights[row]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fewer.kernels.compiling import inner, kernel
+from fewer.kernels.compiling import copy, inner, kernel
 
 
 @inner()
@@ -63,8 +63,8 @@ def open_node(depth, sums, shape, stack, best, sizes):
     drop_losses(inverses[depth], coefficients[depth], starts, units, losses[depth])
     ranked = np.argsort(-losses[depth, :n_free])
     kept, lost = units[ranked].copy(), losses[depth, :n_free][ranked].copy()
-    orders[depth, :n_free] = kept
-    losses[depth, :n_free] = sums[depth] + lost
+    copy(kept, orders[depth])
+    copy(sums[depth] + lost, losses[depth])
     places[depth] = 0
     if n_free and size - 1 >= 0:
         last = n_free - 1  # the unit that is missed least
@@ -111,7 +111,7 @@ def leap(state, starts, stack, best, limits):
         alive[child, unit] = False
         sums[child] = losses[depth, place]
         rest = n_free - place - 1
-        orders[child, :rest] = orders[depth, place + 1 : n_free]
+        copy(orders[depth, place + 1 : n_free], orders[child])
         sizes[child, 0], sizes[child, 1], sizes[child, 2] = rest, n_fixed + place, size - 1
         open_node(child, sums, (starts, alive), (inverses, coefficients, orders, losses, places), best, sizes)
         visited += 1

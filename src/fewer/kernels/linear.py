@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fewer.kernels.compiling import inner, kernel
+from fewer.kernels.compiling import copy, inner, kernel
 
 
 @inner()
@@ -93,7 +93,7 @@ def predict_added(members, added, rows, products, out, sure):
                 continue
             # One more orthogonal direction, so one more term: what the members leave of the column times
             # (what they leave of its product with the target) / (its length).
-            rest[:] = rows.columns[new, low : low + n]
+            copy(rows.columns[new, low : low + n], rest)
             for a in range(k):
                 for i in range(n):
                     rest[i] -= v[a] * coordinates[a, i]

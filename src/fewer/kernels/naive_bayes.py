@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fewer.kernels.compiling import inner, kernel
+from fewer.kernels.compiling import copy, inner, kernel
 from fewer.kernels.roc import N_BUCKETS, pack, pairs_won, sort_keys
 
 
@@ -172,7 +172,7 @@ def score_masks(masks, columns, judge, out):
     """Judge (m, p) masks."""
     base = np.empty_like(columns.prior)
     for m in range(masks.shape[0]):
-        base[:] = columns.prior
+        copy(columns.prior.ravel(), base.ravel())
         for f in range(masks.shape[1]):
             if masks[m, f]:
                 add_feature(base, f, 1, columns)
@@ -184,7 +184,7 @@ def score_flips(mask, base, units, values, columns, judge, out):
     """Judge the masks that differ in one unit: unit u set to values[u]."""
     child = np.empty_like(base)
     for u in range(values.shape[0]):
-        child[:] = base
+        copy(base.ravel(), child.ravel())
         for f in units.members[units.offsets[u] : units.offsets[u + 1]]:
             if mask[f] != values[u]:
                 add_feature(child, f, 1 if values[u] else -1, columns)
@@ -196,8 +196,8 @@ def fill_children(parent, base, masks, columns, out):
     """Write the scores of class 1 over class 0 under masks near a parent whose sums are at hand: (m, n)."""
     child = np.empty_like(base)
     for m in range(masks.shape[0]):
-        child[:] = base
+        copy(base.ravel(), child.ravel())
         for f in range(masks.shape[1]):
             if masks[m, f] != parent[f]:
                 add_feature(child, f, 1 if masks[m, f] else -1, columns)
-        out[m] = child[:, 0]
+        copy(child[:, 0], out[m])

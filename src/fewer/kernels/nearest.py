@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fewer.kernels.bundles import Doubt
-from fewer.kernels.compiling import inner, kernel
+from fewer.kernels.compiling import copy, inner, kernel
 from fewer.kernels.distances import (
     CLIPPED,
     FAR_32,
@@ -205,7 +205,7 @@ def judge_change(first, last, unit, mask, value, doubt, coarse, by_rows, running
         elif single:
             least_by_class(np.int64(i), unit[0], new - old, distances[i], coarse, nearest)
         else:
-            row[:] = distances[i]
+            copy(distances[i], row)
             for g in unit:
                 for weight in (-np.float32(mask[g]), new):
                     if weight != 0.0:

@@ -22,7 +22,7 @@ from fewer.kernels.bundles import Exact, Rules
 from fewer.kernels.compiling import inner, kernel
 from fewer.kernels.distances import CLIP, FAR, add_terms, change_column, term
 from fewer.kernels.nearest import UNSURE
-from fewer.kernels.votes import ballot_for, count_votes, enter, gain, judge, vote
+from fewer.kernels.votes import ballot_for, count_votes, enter, gain, judge, list_nearest
 from fewer.problem import FloatArray
 
 # Rows in a leaf of a tree, at most.
@@ -96,10 +96,13 @@ def score_move(low, high, distances, moved, exact, rules, gains):
 
 
 @kernel()
-def predict_rows(queries, query_missing, query_fold, weights, exact, rules, out):
-    """Predict query rows (q, p): vote shares into out (q, c), or means into out (q, 1), with the last k."""
-    n = exact.columns.shape[1]
-    d, ballot = np.empty(n), ballot_for(rules)
+def predict_rows(queries, query_missing, query_fold, weights, exact, rules, room, out):
+    """Predict query rows (q, p): vote shares into out (q, c), or means into out (q, 1), with the last k.
+
+    room : an array for n distances, and a ballot
+    """
+    d, ballot = room
+    n, tally = d.shape[0], ballot.tally
     for i in range(queries.shape[0]):
         k = query_fold[i]
         for j in range(n):
@@ -108,11 +111,14 @@ def predict_rows(queries, query_missing, query_fold, weights, exact, rules, out)
         for f in range(weights.shape[0]):
             if weights[f] > 0.0:
                 add_terms(d, 0, queries[i, f], query_missing[i, f], f, k, weights[f], exact)
-        vote(d, rules, ballot)
+        count, reach = list_nearest(d, ballot.near, ballot.near_d)
+        count_votes(ballot.near, ballot.near_d, count, reach, d, rules, ballot)
         if rules.n_classes:
-            total = ballot.tally.sum()
+            total = 0.0
             for c in range(rules.n_classes):
-                out[i, c] = ballot.tally[c] / total if total > 0 else 0.0
+                total += tally[c]
+            for c in range(rules.n_classes):
+                out[i, c] = tally[c] / total if total > 0 else 0.0
             out[i, ballot.votes[-1]] += 1e-9
         else:
             out[i, 0] = ballot.means[-1]

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fewer.kernels.compiling import inner, kernel
+from fewer.kernels.compiling import copy, inner, kernel
 from fewer.kernels.newton import factor, solve
 
 TOLERANCE = 1e-7  # Changes of a coefficient below this, in units of the target's spread, count as none.
@@ -227,7 +227,7 @@ def follow(alphas, shares, fit, known, groups, ever, found, most):
         now = fit[0][groups[1]]
         if 0 < step < alphas.shape[0] - 1:
             onwards = (alphas[step + 1] - alphas[step]) / (alphas[step] - alphas[step - 1])
-            ever.ahead[:] = onwards * (now - last)
+            copy(onwards * (now - last), ever.ahead)
         last = now
         n_entered = 0
         for g in range(entered.shape[0]):

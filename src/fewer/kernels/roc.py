@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fewer.kernels.compiling import inner, kernel
+from fewer.kernels.compiling import copy, inner, kernel
 
 BITS = 11
 N_BUCKETS = 1 << BITS
@@ -202,7 +202,8 @@ def append_points(points, total, child, kept, hull, highest):
     fp, tp, last = hull
     while total + kept.shape[0] > points.shape[1]:
         longer = np.empty((4, 2 * points.shape[1]), np.int64)
-        longer[:, :total] = points[:, :total]
+        for line in range(4):
+            copy(points[line, :total], longer[line])
         points = longer
     for v in kept:
         points[0, total], points[1, total], points[2, total] = child, fp[v], tp[v]

@@ -22,7 +22,7 @@ import numpy as np
 from fewer.kernels.compiling import inner, kernel
 from fewer.kernels.distances import FAR, add_masks, add_terms
 from fewer.kernels.intrinsics import least_float
-from fewer.kernels.votes import ballot_for, count_votes, gain, list_nearest, vote
+from fewer.kernels.votes import ballot_for, count_votes, gain, list_nearest
 
 WRONG, RIGHT, JUDGED, OPEN, OUT = 0, 1, 2, 3, 4
 # Work of a row's walk beside the rows that it passes over: to begin, and at each node.
@@ -244,7 +244,8 @@ def judge_whole(number, query, d, rules, ballot):
         if number >> b & 1:
             for j in range(d.shape[0]):
                 d[j] += query.parts[b, j]
-    vote(d, rules, ballot)
+    count, reach = list_nearest(d, ballot.near, ballot.near_d)
+    count_votes(ballot.near, ballot.near_d, count, reach, d, rules, ballot)
 
 
 @inner()

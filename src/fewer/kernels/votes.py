@@ -137,13 +137,6 @@ def count_votes(near, near_d, count, reach, d, rules, ballot):
 
 
 @inner()
-def vote(d, rules, ballot):
-    """Let the neighbors vote, given the distances to all rows: votes (t,) or means (t,) of the ballot."""
-    count, reach = list_nearest(d, ballot.near, ballot.near_d)
-    count_votes(ballot.near, ballot.near_d, count, reach, d, rules, ballot)
-
-
-@inner()
 def gain(i, t, rules, ballot):
     """Return what row i adds to the score with the t-th number of neighbors."""
     if rules.n_classes:
@@ -155,7 +148,6 @@ def gain(i, t, rules, ballot):
 @inner(forceinline=True)
 def judge(d, i, rules, ballot, gains):
     """Judge row i by its distances and add what it gains to the score."""
-    # What `vote` does, not a call of it: one function less to compile.
     count, reach = list_nearest(d, ballot.near, ballot.near_d)
     count_votes(ballot.near, ballot.near_d, count, reach, d, rules, ballot)
     for t in range(rules.ks.shape[0]):

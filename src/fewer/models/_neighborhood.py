@@ -18,6 +18,7 @@ from fewer.estimators import ClassScoresMixin, TableClassifier
 from fewer.kernels import neighbors as kernels
 from fewer.kernels.bundles import Rules
 from fewer.kernels.differences import exact_rows
+from fewer.kernels.votes import make_ballot
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray
 
 
@@ -119,9 +120,8 @@ class NeighborhoodClassifier(ClassScoresMixin, TableClassifier):
             ks=np.array([min(self.n_neighbors, n)]), by_rows=self.voting == "neighbors",
         )  # fmt: skip
         kernels.predict_rows(
-            np.where(missing, 0.0, cells), missing.astype(np.uint8),
-            np.full(len(cells), -1, dtype=np.int64), self.weights_,
-            self._exact, rules, out,
+            np.where(missing, 0.0, cells), missing.astype(np.uint8), np.full(len(cells), -1, dtype=np.int64),
+            self.weights_, self._exact, rules, (np.empty(n), make_ballot(rules)), out,
         )  # fmt: skip
         return out
 

@@ -16,7 +16,6 @@ from operator import attrgetter
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
-from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 from scipy.special import logsumexp
 from scipy.stats import rankdata
@@ -621,6 +620,8 @@ def correlated_groups(problem: Problem, above: float) -> IntArray:
         return np.zeros(problem.n_features, dtype=np.int64)
     apart = np.clip(1.0 - near, 0.0, 1.0)
     np.fill_diagonal(apart, 0.0)
+    from scipy.cluster.hierarchy import fcluster, linkage  # loads for longer than most tables are ranked
+
     tree = linkage(squareform(apart, checks=False), "average")
     return np.asarray(fcluster(tree, 1.0 - above, "distance"), dtype=np.int64) - 1
 
