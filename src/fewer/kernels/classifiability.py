@@ -99,8 +99,7 @@ def add_changes(d, common, i, low, c, candidates, exact):
     first, end = candidates.offsets[c], candidates.offsets[c + 1]
     f = candidates.extra[first] if first < end else -1
     if f < 0 or exact.nominal[f] or exact.holes[f]:
-        for j in range(d.shape[0]):
-            d[j] = common[j]
+        copy(common, d)
     else:  # a sum that is written beside the other saves the copy, and terms of these rows never reach the cut
         column, scale, weight = exact.columns[f][low : low + d.shape[0]], exact.scale[0, f], candidates.changes[first]
         x, shift = exact.columns[f, i], 1.5 * 2.0**52 * exact.quantum

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fewer.kernels.bundles import Exact, Rules
-from fewer.kernels.compiling import inner, kernel
+from fewer.kernels.compiling import copy, inner, kernel
 from fewer.kernels.distances import CLIP, FAR, add_terms, change_column, term
 from fewer.kernels.nearest import UNSURE
 from fewer.kernels.votes import ballot_for, count_votes, enter, gain, judge, list_nearest
@@ -54,8 +54,7 @@ def score_flips(rows, verdicts, changes, exact, rules, room, gains):
         for u in range(verdicts.shape[0] + 1 if n_unsure else 0):  # the first is what all have in common
             if u > 0 and verdicts[u - 1, r] != UNSURE:
                 continue
-            for j in range(n):
-                d[j] = base[j]
+            copy(base, d)
             for m in range(bounds[u], bounds[u + 1]):  # as in `add_terms`, whose call would take as long as the loop
                 f, weight = columns[m], weights[m]
                 x, scale, nominal = exact.columns[f, i], exact.scale[k, f], exact.nominal[f] != 0
@@ -72,8 +71,7 @@ def score_flips(rows, verdicts, changes, exact, rules, room, gains):
             if u > 0:
                 judge(d, i, rules, ballot, gains[u - 1])
                 continue
-            for j in range(n):
-                base[j] = d[j]
+            copy(d, base)
 
 
 @kernel()
@@ -88,8 +86,7 @@ def score_move(low, high, distances, moved, exact, rules, gains):
         d = distances[i]
         for f in moved.before:
             change_column(d, i, f, moved.masks[0, f], moved.masks[1, f], exact)
-        for j in range(n):
-            changed[j] = d[j]
+        copy(d, changed)
         for f in moved.unit:
             change_column(changed, i, f, moved.masks[1, f], moved.masks[2, f], exact)
         judge(changed, i, rules, ballot, gains)

@@ -71,8 +71,7 @@ def sort_keys(keys, spare, counts, shift):
         swapped = not swapped
         shift += BITS
     if swapped:
-        for i in range(n):
-            keys[i] = spare[i]
+        copy(spare, keys)
 
 
 @inner()

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fewer.kernels.compiling import inner, kernel
+from fewer.kernels.compiling import copy, inner, kernel
 from fewer.kernels.distances import FAR, add_masks, add_terms
 from fewer.kernels.intrinsics import least_float
 from fewer.kernels.votes import ballot_for, count_votes, gain, list_nearest
@@ -238,8 +238,7 @@ def judge_leaf(rows, d, listed, rules, ballot):
 @inner()
 def judge_whole(number, query, d, rules, ballot):
     """Let all rows vote under one subset of the tree, by its number."""
-    for j in range(d.shape[0]):
-        d[j] = query.start[j]
+    copy(query.start, d)
     for b in range(query.parts.shape[0]):
         if number >> b & 1:
             for j in range(d.shape[0]):
