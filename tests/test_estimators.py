@@ -1,12 +1,15 @@
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 from scipy import sparse
 
+from fewer import RankSelector
 from fewer.contracts import generator_of
 from fewer.errors import FewerWarning, InputError
 from fewer.estimators import TableEstimator, TableReader, parse_costs
 from fewer.io import to_problem
+from fewer.rankers import Fisher
 
 X = np.random.default_rng(0).normal(size=(20, 3))
 Y = np.arange(20) % 2
@@ -99,3 +102,19 @@ def test_columns_that_are_not_needed_may_be_left_out():
         reader.read_needed(estimator, frame.select(["c"]), [1, 2], alone=True)
     with pytest.raises(InputError, match="contains infinity: row 1, column 'c'"):
         reader.read_needed(Plain().fit(X, Y), np.where(np.arange(20)[:, None] == 1, np.inf, X), [2])
+
+
+def test_parameters_that_change_after_a_fit_are_checked_again():
+    """Valid ones are remembered with their types: 1 is a size, 1.0 a share."""
+    selector = RankSelector(Fisher(), n_features_to_select=1).fit(X, Y).fit(X, Y)
+    for wrong in (-1, "many", [1]):
+        with pytest.raises(ValueError, match="n_features_to_select"):
+            selector.set_params(n_features_to_select=wrong).fit(X, Y)
+    assert selector.set_params(n_features_to_select=1.0).fit(X, Y).support_.all()
+
+
+def test_names_of_an_earlier_fit_are_forgotten():
+    selector = RankSelector(Fisher(), n_features_to_select=1).fit(pd.DataFrame(X, columns=["a", "b", "c"]), Y)
+    assert selector.feature_names_in_.tolist() == ["a", "b", "c"]
+    assert not hasattr(selector.fit(X[:, :2], Y), "feature_names_in_")
+    assert selector.n_features_in_ == 2

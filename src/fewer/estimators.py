@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Annotated, Any, ClassVar, cast
+from weakref import WeakKeyDictionary
 
 import narwhals as nw
 import numpy as np
@@ -25,7 +26,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from fewer.contracts._components import parameter_names
+from fewer.contracts._components import PLAIN, parameter_names
 from fewer.errors import FewerWarning, one_line
 from fewer.io import infer_task, is_frame, plain_frame
 from fewer.io._reader import ProblemReader, Table, target_values, unmasked
@@ -33,6 +34,8 @@ from fewer.io.frames import row_number
 from fewer.problem import Column, FloatArray, InputError, Problem, Task, column_numbers
 from fewer.text import nearest
 
+# What the parameters of an estimator were when they were found valid: not looked at again until they change.
+_VALID: WeakKeyDictionary[Any, tuple[Any, ...]] = WeakKeyDictionary()
 # What may be given for each row beside X and y, at `fit` and by scikit-learn's metadata routing.
 ROW_METADATA = ("sample_weight", "groups", "time")
 
@@ -62,8 +65,15 @@ class TableEstimator(BaseEstimator):
     _get_param_names: ClassVar[Any] = classmethod(parameter_names)
 
     def _validate_params(self) -> None:
+        values = self.get_params(deep=False).values()
+        key = tuple(
+            (type(value), value) for value in values if type(value) in PLAIN or isinstance(value, BaseEstimator)
+        )
+        if len(key) == len(values) and _VALID.get(self) == key:
+            return
         with one_line():
             super()._validate_params()
+        _VALID[self] = key
 
     def _tasks(self) -> tuple[Task, ...]:
         """Return what the estimator can work for, the usual first."""
@@ -118,8 +128,8 @@ class TableEstimator(BaseEstimator):
         Infinite cells of a dense table are refused by the reader, which names them.
         """
         if _are_plain(X, y):
-            _check_n_features(self, X, reset=True)
-            _check_feature_names(self, X, reset=True)
+            self.n_features_in_ = X.shape[1]
+            self.__dict__.pop("feature_names_in_", None)  # as scikit-learn does after a table without names
             return X, y
         return validate_data(
             self, X, y, accept_sparse=["csr", "csc"] if sparse else False, dtype=np.float64,

@@ -76,14 +76,15 @@ def suspicions(problem: Problem, dated: Sequence[str] = (), when: FloatArray | N
     if problem.n_samples < MIN_ROWS or problem.y.ndim > 1:
         return []
     columns = _worth_a_look(problem)
-    found = _names_of_rows(problem, columns)
-    target = _Classes(problem) if problem.task == "classification" else _Quantity(problem)
+    found = _names_of_rows(problem, columns) if columns else {}
     part = np.arange(problem.n_samples)
     if problem.n_samples > SAMPLE:
         part = np.random.default_rng(0).choice(problem.n_samples, SAMPLE, replace=False)
-    for i in target.worth_a_look(problem, columns, part) if columns else []:
-        if i not in found and target.tells(problem.X[part, i], part) and target.tells(problem.X[:, i], slice(None)):
-            found[i] = _leak(problem.names[i], target)
+    if columns:
+        target = _Classes(problem) if problem.task == "classification" else _Quantity(problem)
+        for i in target.worth_a_look(problem, columns, part):
+            if i not in found and target.tells(problem.X[part, i], part) and target.tells(problem.X[:, i], slice(None)):
+                found[i] = _leak(problem.names[i], target)
     for name in dated:
         i = problem.names.index(name)
         if i not in found and when is not None and (later := int((problem.X[:, i] > when).sum())):
@@ -146,7 +147,7 @@ def _worth_a_look(problem: Problem) -> list[int]:
     grid with a place for each row, orders the rows as the target does, or has a range of its own for each class.
     """
     n = problem.n_samples
-    rows = np.unique(np.linspace(0, n - 1, min(n, FEW)).astype(np.int64))
+    rows = np.arange(min(n, FEW)) * (n - 1) // (min(n, FEW) - 1)  # there are at least MIN_ROWS
     X, y = problem.X[rows], np.asarray(problem.y)[rows]
     if problem.n_features < FEW or (problem.has_missing and np.isnan(X).any()) or y.ndim > 1:
         return list(range(problem.n_features))
