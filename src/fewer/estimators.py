@@ -65,11 +65,8 @@ class TableEstimator(BaseEstimator):
     _get_param_names: ClassVar[Any] = classmethod(parameter_names)
 
     def _validate_params(self) -> None:
-        values = self.get_params(deep=False).values()
-        key = tuple(
-            (type(value), value) for value in values if type(value) in PLAIN or isinstance(value, BaseEstimator)
-        )
-        if len(key) == len(values) and _VALID.get(self) == key:
+        key = tuple((type(value), value) for value in self.get_params(deep=False).values())
+        if all(issubclass(kind, (*PLAIN, BaseEstimator)) for kind, _ in key) and _VALID.get(self) == key:
             return
         with one_line():
             super()._validate_params()

@@ -174,14 +174,6 @@ def mixed_distance(x, z, nominal):
 
 
 @inner(forceinline=True)
-def put_group_far(q, i, d, groups):
-    """Put row i and the others of its group out of reach; every cell is written, so that whole vectors are."""
-    q, own = np.uint64(q), groups[i]
-    for j in range(np.uint64(groups.shape[0])):
-        d[q, j] = FAR if groups[j] == own else d[q, j]
-
-
-@inner(forceinline=True)
 def bound_of_nearest(d, q, first, last, minima, n_lanes, k):
     """Return a coarse distance that k of the rows first … last − 1 do not exceed, and few others.
 
@@ -200,8 +192,7 @@ def bound_of_nearest(d, q, first, last, minima, n_lanes, k):
         middle, count = np.float32(0.5) * (low + high), np.int32(0)
         for lane in range(n_lanes):
             count = add_32(count, np.int32(minima[lane] <= middle))
-        low, high = (middle, high) if count < k else (low, middle)
-        known = known if count < k else count
+        low, high, known = (middle, high, known) if count < k else (low, middle, count)
         if known <= k + 1:
             break
     return high
@@ -220,10 +211,11 @@ def list_nearest(start, stop, classes, room, table):
     codes, pooled, nominal = classes.codes, classes.pooled, table.nominal
     k, plain = found.shape[0], table.others.shape[0] == 0
     for i in range(start, stop):
-        q, own = np.uint64(i - start), codes[i]
+        q, own, group = np.uint64(i - start), codes[i], groups[i]
         if classes.votes[i] == 0.0:
             continue
-        put_group_far(q, i, d, groups)
+        for j in range(np.uint64(groups.shape[0])):  # every cell is written, so that whole vectors are
+            d[q, j] = FAR if groups[j] == group else d[q, j]
         for c in range(lists.shape[1]):
             low, high = bounds[c], bounds[c + 1]
             if pooled:

@@ -137,12 +137,7 @@ class ReliefDevice:
 
 
 def relief_devices(
-    resources: Resources,
-    problem: Problem,
-    rows: FloatArray,
-    nominal: NDArray[np.uint8],
-    bounds: IntArray,
-    k: int = 0,
+    resources: Resources, problem: Problem, rows: FloatArray, nominal: NDArray[np.uint8], bounds: IntArray, k: int = 0
 ) -> list[ReliefDevice]:
     """Bring the rows to the devices asked for; none if the CPU does the work."""
     if resources.device != "cpu" and (k > CAPACITIES[-1] or problem.groups is not None):
