@@ -6,15 +6,15 @@ is read from the folder FEWER_DATA. A page is written for each document with a `
 the table of all cells (`cells.csv`) are of these. From them the site makes the page that searches and sorts all cells.
 """
 
+import base64
 import csv
 import json
 import re
-import shutil
 import sys
 from pathlib import Path
 
 import fewer_papers as papers
-from fewer_papers._page import write_reproduction_report
+from fewer_papers._page import FINENESS, small_picture, write_reproduction_report
 
 FOLDER = Path(__file__).parent / "methods" / "reruns"
 FIGURES = FOLDER / "figures"
@@ -82,10 +82,11 @@ def write_page(run):
     lines += unexplained(run)
     lines += [CLAIMS, "", *(f"- {claim}" for claim in run["claims"])]
     (FOLDER / f"{run['document']}.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    drawn = [Path(file) for file in run["figures"] if file.endswith(".png")]
     (FIGURES / run["document"]).mkdir(parents=True, exist_ok=True)
-    for file in drawn:
-        shutil.copy(file, FIGURES / run["document"] / file.name)
+    for file in run["figures"]:
+        if file.endswith(".png"):
+            picture = small_picture(Path(file), *FINENESS[1])  # as fine as on the page of all cells
+            (FIGURES / run["document"] / Path(file).name).write_bytes(base64.b64decode(picture["data"]))
 
 
 def write_cells(runs):

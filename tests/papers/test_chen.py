@@ -17,6 +17,7 @@ from fewer_papers._chen import (
     leading,
     planted_orders,
     problem_of,
+    reach_of_shares,
     sizes_of,
 )
 from fewer_papers._curves import Curves
@@ -85,6 +86,14 @@ def test_percentages_of_dominance_sum_to_one_hundred(run):
         assert curves.sizes.tolist() == [4, 16]
         assert sum(curves.dominance(_chen.SVM).values()) == pytest.approx(100)
         assert curves.auc[_chen.SVM][_chen.GMLVQ].shape == (2, 2)
+
+
+def test_the_reach_of_a_share_hardly_depends_on_the_draw():
+    rng = np.random.default_rng(0)
+    auc = {"a": {name: rng.normal(0.9, 0.01, (50, 15)) for name in ("first", "second", "third")}}
+    reaches = [reach_of_shares(Curves(np.arange(15), auc, {}), ("a",), np.random.default_rng(s)) for s in range(12)]
+    values = np.array([list(reach.values()) for reach in reaches])
+    assert (values.std(axis=0) / values.mean(axis=0)).max() < 0.03
 
 
 def test_claims_carry_numbers(run):

@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from fewer_papers import Document, Rerun, _page, judge, reproduce
-from fewer_papers._page import _cells, _pictures, _small, reproduction_report, write_reproduction_report
+from fewer_papers._page import _cells, _pictures, reproduction_report, small_picture, write_reproduction_report
 from pages import EVIL
 
 
@@ -30,9 +30,9 @@ def test_cells_of_all_documents_share_their_reasons():
 
 def test_pictures_shrink_to_a_width_and_never_grow(tmp_path):
     Image.new("RGB", (400, 100), "navy").save(tmp_path / "wide.png")
-    small = _small(tmp_path / "wide.png", 200, 8)
+    small = small_picture(tmp_path / "wide.png", 200, 8)
     assert (small["name"], small["width"], small["height"]) == ("wide", 200, 50)
-    assert _small(tmp_path / "wide.png", 900, 8)["width"] == 400
+    assert small_picture(tmp_path / "wide.png", 900, 8)["width"] == 400
 
 
 @pytest.fixture

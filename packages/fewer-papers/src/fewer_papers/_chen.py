@@ -311,7 +311,7 @@ def reach_of_shares(curves: Curves, evaluators: Sequence[str], rng: np.random.Ge
     n = min(len(table) for name in evaluators for table in curves.auc[name].values())
     block = 5 if n >= 25 else 1  # too few passes with --quick: single rounds then
     drawn: dict[str, list[float]] = {}
-    for _ in range(200):
+    for _ in range(2000):
         rows = (block * rng.integers(n // block, size=n // block)[:, None] + np.arange(block)).ravel()
         auc = {name: {ranker: table[rows] for ranker, table in curves.auc[name].items()} for name in evaluators}
         for name, share in Curves(curves.sizes, auc, {}).dominance(*evaluators).items():

@@ -472,7 +472,8 @@ def _claim_optimism(run: Rerun) -> str:
             found = _search(run, name, SELECTORS[selector])
             if isinstance(found, Absent) or half < 2:
                 continue
-            tests = np.array([[test for _, test in rann(run, name, subset, 2 * half)] for subset in set(found)])
+            subsets = dict.fromkeys(found)  # in order: ties go to the first
+            tests = np.array([[test for _, test in rann(run, name, subset, 2 * half)] for subset in subsets])
             chosen = int(np.argmax(tests[:, :half].mean(axis=1)))
             gaps.append(
                 tests[chosen, :half].mean()

@@ -83,14 +83,14 @@ def _cells(documents: Sequence[dict[str, Any]]) -> tuple[list[dict[str, Any]], l
 def _pictures(files: Sequence[Path]) -> dict[Path, dict[str, Any]]:
     """Turn pictures into text, as fine as all of them together may be."""
     for width, colors in FINENESS:
-        pictures = {file: _small(file, width, colors) for file in files}
+        pictures = {file: small_picture(file, width, colors) for file in files}
         if sum(len(picture["data"]) for picture in pictures.values()) <= MOST:
             break
     return pictures
 
 
-def _small(path: Path, width: int, colors: int) -> dict[str, Any]:
-    """Return a picture in at most so many points of width and so many colors."""
+def small_picture(path: Path, width: int, colors: int) -> dict[str, Any]:
+    """Return a picture of limited width, in pixels, and number of colors."""
     from PIL import Image
 
     with Image.open(path) as picture:
