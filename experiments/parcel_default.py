@@ -22,8 +22,9 @@ from typing import Any
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_curve
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import KBinsDiscretizer, StandardScaler
 
 from fewer.datasets import load
 from fewer.io import read_table
@@ -32,6 +33,7 @@ from fewer.models.discrete_naive_bayes import LogTables
 from fewer.problem import Problem, mask_of
 from fewer.roc import Parcel, auroc
 from fewer.roc._committee import CommitteeBallot, elect
+from fewer.roc._curve import hull_vertices
 from fewer.roc._learners import EstimatorLearner, Lessons, deal_out, learner_of
 from fewer.validate import corrected_resampled_t
 
@@ -131,8 +133,7 @@ def sizes_part(n_splits: int, tables: tuple[str, ...]) -> None:
     for name in tables:
         problem = read(name)
         settings: list[dict[str, Any]] = [{"size_penalty": 0.0}, {}]
-        found = np.array([[area_and_need(problem, seed, **each) for seed in range(n_splits)] for each in settings])
-        areas, needed = found[:, :, 0].mean(axis=1), np.median(found[:, :, 1], axis=1)
+        areas, needed = zip(*(_mean_and_median(name, n_splits, **each) for each in settings), strict=True)
         gaps.append(areas[1] - areas[0])
         share = needed[1] / problem.n_features
         print(
@@ -142,41 +143,80 @@ def sizes_part(n_splits: int, tables: tuple[str, ...]) -> None:
         )
         if share > 0.25:
             few = {"max_features": max(1, problem.n_features // 4)}
-            limited = np.array([area_and_need(problem, seed, **few) for seed in range(n_splits)])
-            above.append((name, few["max_features"], limited[:, 0].mean() - areas[0], np.median(limited[:, 1])))
+            area, need = _mean_and_median(name, n_splits, **few)
+            above.append((name, few["max_features"], area - areas[0], need))
     print(f"\nMean difference {np.mean(gaps):+.4f}, the lowest {min(gaps):+.4f}.\n")
     for name, most, gap, need in above:
         print(f"- {name} with `max_features={most}`: difference {gap:+.4f}, needed {need:.1f}.")
     print()
 
 
-def quarter_part(n_splits: int, n_again: int = 15) -> None:
-    """Ask what the best subset of a quarter of the columns has, chosen with hindsight by the rows that judge.
+def prices_part(n_splits: int) -> None:
+    """Try prices of size on the tables that the price is chosen on; then finer bins with a quarter of the columns."""
+    without = {name: _mean_and_median(name, n_splits, size_penalty=0.0) for name in CHOSEN_ON}
+    print("| price | mean difference | the lowest | within a quarter | crx needs | pima needs |")
+    print("|---|---|---|---|---|---|")
+    for price in (0.05, 0.06, 0.075, 0.09, 0.1, 0.2, 0.3):
+        found = {name: _mean_and_median(name, n_splits, size_penalty=price) for name in CHOSEN_ON}
+        gaps = [found[name][0] - without[name][0] for name in CHOSEN_ON]
+        few = sum(found[name][1] <= read(name).n_features / 4 for name in CHOSEN_ON)
+        needed = f"{found['crx'][1]:.2f} | {found['pima'][1]:.2f}"
+        print(f"| {price} | {np.mean(gaps):+.4f} | {min(gaps):+.4f} | {few} of 7 | {needed} |", flush=True)
+    print("\n| table | a quarter | whole hull | default bins | five equal bins | needed |\n|---|---|---|---|---|---|")
+    bins = KBinsDiscretizer(5, encode="ordinal", strategy="quantile", quantile_method="averaged_inverted_cdf")
+    for name in ("pima", "adult", "bank_churn"):
+        most = read(name).n_features // 4
+        whole, _ = _mean_and_median(name, n_splits, size_penalty=0.0)
+        coarse, _ = _mean_and_median(name, n_splits, max_features=most)
+        fine, needed = _mean_and_median(
+            name, n_splits, max_features=most, estimators=DiscreteNaiveBayes(discretizer=bins)
+        )
+        print(f"| {name} | {most} | {whole:.4f} | {coarse:.4f} | {fine:.4f} | {needed:.1f} |", flush=True)
+    print()
 
-    Naive Bayes tries every subset; its best ones are fitted by logistic regression and by boosting too.
+
+def _mean_and_median(name: str, n_splits: int, **settings: Any) -> tuple[float, float]:
+    """Return the mean area over splits and the median of features needed."""
+    found = np.array([area_and_need(read(name), seed, **settings) for seed in range(n_splits)])
+    return float(found[:, 0].mean()), float(np.median(found[:, 1]))
+
+
+def quarter_part(n_splits: int, tables: tuple[str, ...], n_again: int = 60) -> None:
+    """Ask what a quarter of the columns has at best, chosen with hindsight by the rows that judge.
+
+    Naive Bayes tries every subset of that size; its best ones are fitted by logistic regression and by boosting too.
+    *Any* takes another subset or learner wherever its mean curve is higher: the hull of all these curves.
     """
-    print("| table | columns | of them | whole hull | naive Bayes | logistic | boosting | the best less the hull |")
-    print("|---|---|---|---|---|---|---|---|")
-    for name in ("pima", "crx", "adult", "bank_churn"):
+    print("| table | columns | of them | whole hull | naive Bayes | logistic | boosting | best less | any | any less |")
+    print("|---|---|---|---|---|---|---|---|---|---|")
+    grid = np.linspace(0.0, 1.0, 1001)
+    for name in tables:
         problem = read(name)
         size = max(1, problem.n_features // 4)
         masks = [mask_of(each, problem.n_features) for each in combinations(range(problem.n_features), size)]
         hull = np.mean([area_and_need(problem, seed, size_penalty=0.0)[0] for seed in range(n_splits)])
-        bayes, others = np.zeros(len(masks)), np.zeros((2, n_again))
         lessons = [Lessons.of_parts(*parts_of_sizes(problem, seed)) for seed in range(n_splits)]
-        for each in lessons:
-            learner = learner_of("naive Bayes", DiscreteNaiveBayes(), each, 1)
-            bayes += [auroc(each.positive, learner.validation_scores(mask)) / n_splits for mask in masks]
-        best = np.argsort(-bayes, kind="stable")[:n_again]
-        for each in lessons:
-            for place, (label, estimator) in enumerate(strong()[1:]):
+        best, found, top = list(range(len(masks))), [], np.zeros(len(grid))
+        for label, estimator in strong():
+            areas, curves = np.zeros(len(best)), np.zeros((len(best), len(grid)))
+            for each in lessons:
                 learner = learner_of(label, estimator, each, 1)
-                areas = [auroc(each.positive, learner.validation_scores(masks[k])) for k in best]
-                others[place, : len(best)] += np.array(areas) / n_splits
-        found = [bayes.max(), *others.max(axis=1)]
-        areas = " | ".join(f"{area:.4f}" for area in found)
+                for place, number in enumerate(best):
+                    scores = learner.validation_scores(masks[number])
+                    areas[place] += auroc(each.positive, scores) / n_splits
+                    curves[place] += np.interp(grid, *roc_curve(each.positive, scores)[:2]) / n_splits
+            found.append(areas.max())
+            top = np.maximum(top, curves.max(axis=0))
+            if label == "naive Bayes":
+                best = np.argsort(-areas, kind="stable")[:n_again].tolist()
+        corners = np.append([0.0], grid), np.append([0.0], top)
+        points = hull_vertices(*corners)
+        envelope = float(np.trapezoid(corners[1][points], corners[0][points]))
+        cells = " | ".join(f"{area:.4f}" for area in (hull, *found))
         print(
-            f"| {name} | {problem.n_features} | {size} | {hull:.4f} | {areas} | {max(found) - hull:+.4f} |", flush=True
+            f"| {name} | {problem.n_features} | {size} | {cells} | {max(found) - hull:+.4f} | "
+            f"{envelope:.4f} | {envelope - hull:+.4f} |",
+            flush=True,
         )
     print()
 
@@ -252,8 +292,11 @@ def main() -> None:
     parser.add_argument("--splits", type=int, default=20)
     parser.add_argument("--strong-splits", type=int, default=3)
     parser.add_argument("--strong-rows", type=int, default=600)
-    parser.add_argument("--part", choices=("default", "votes", "strong", "sizes", "quarter", "all"), default="all")
+    parser.add_argument(
+        "--part", choices=("default", "votes", "strong", "sizes", "prices", "quarter", "all"), default="all"
+    )
     parser.add_argument("--tables", nargs="+", default=TABLES, help="of the part votes")
+    parser.add_argument("--quarter-tables", nargs="+", default=("pima", "crx", "adult", "bank_churn"))
     parser.add_argument("--out", type=Path, help="folder that keeps finished splits of the strong part")
     arguments = parser.parse_args()
     warnings.filterwarnings("ignore")
@@ -271,8 +314,10 @@ def main() -> None:
         sizes_part(arguments.splits, CHOSEN_ON)
         print("Tables that had no say in the price:\n")
         sizes_part(arguments.splits, JUDGED_ON)
+    if arguments.part in ("prices", "all"):
+        prices_part(arguments.splits)
     if arguments.part in ("quarter", "all"):
-        quarter_part(arguments.splits)
+        quarter_part(arguments.splits, tuple(arguments.quarter_tables))
     print(f"{time.process_time() - began:.0f} s of processor time.")
 
 

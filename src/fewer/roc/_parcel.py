@@ -93,9 +93,9 @@ class Parcel(ClassScoresMixin, TableClassifier):
         What each feature costs; with a dict, features that are not named cost nothing.
     cost_weight : float, default=0.0
         Points of true positive rate that one unit of cost must earn.
-    size_penalty : float, default=0.05
+    size_penalty : float, default=0.075
         Area that all features together would have to earn, in equal shares: with 50 columns each feature must add
-        0.001. Few subsets that earn their features are then chosen from the hull; 0 keeps all of the hull, for the
+        0.0015. Few subsets that earn their features are then chosen from the hull; 0 keeps all of the hull, for the
         largest area alone. There is none with fewer than 30 rows of the smaller class, and for `"scott"`.
     pos_label : label, optional
         The positive class; the last one of two if left out. With several classes it is set against all others; without
@@ -174,7 +174,7 @@ class Parcel(ClassScoresMixin, TableClassifier):
     max_passes: Count | None = None
     feature_costs: Prices = None
     cost_weight: NonNegative = 0.0
-    size_penalty: NonNegative = 0.05
+    size_penalty: NonNegative = 0.075
     pos_label: Annotated[Any, object] = None
     n_jobs: Jobs = None
     random_state: RandomState = None
