@@ -4,6 +4,7 @@ import gzip
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 
@@ -280,6 +281,8 @@ def _table():
         (lambda X, y, _: fewer.compare(X, y, methods=["fisher"], estimators=[]), "no estimator to judge by"),
         (lambda X, y, _: SubsetSelector(KNN(10**9), Forward()).fit(X, y), "there are 60 rows; take fewer"),
         (lambda X, y, _: fewer.select(X, y, exclude=["x0", "x1", "x2", "x3"]), "Every feature is excluded"),
+        (lambda X, y, _: fewer.select(pd.DataFrame(X), y, exclude=[0, 1, 2, 3]), "Every feature is excluded"),
+        (lambda X, y, _: fewer.select(X, y, "fisher", time=0 * y), "cannot be split into earlier and later ones by"),
         (lambda X, y, Y: fewer.select(X, Y), "2 columns, and method='auto' works with one"),
         (lambda X, y, Y: fewer.select(X, Y > 0), "2 columns, and method='auto' works with one"),
         (lambda X, y, Y: fewer.select(X, Y, ranker="f-test"), "2 columns, and method='auto' works with one"),

@@ -184,7 +184,7 @@ def select(
 def _without_excluded(X: Any, request: Request) -> tuple[Any, Request]:
     """Leave columns that are excluded by name out of a frame, also where all features are scored."""
     excluded = _excluded_names(request)
-    if not excluded or not is_frame(X) or set(excluded) - set(nw.from_native(X, eager_only=True).columns):
+    if not excluded or not is_frame(X) or not set(excluded) < set(nw.from_native(X, eager_only=True).columns):
         return X, request
     return nw.from_native(X, eager_only=True).drop(excluded).to_native(), replace(request, exclude=None)
 

@@ -280,9 +280,10 @@ def _learnable(problem: Problem, rng: np.random.Generator) -> list[tuple[IntArra
     if problem.time is not None and problem.task == "classification":
         splits = [(train, test) for train, test in splits if len(np.unique(problem.y[train])) > 1]
     if not splits:
+        how = "" if problem.time is None else " into earlier and later ones by their time"
         raise InputError(
-            f"Cannot choose the number of features: the {problem.n_samples} rows cannot be split; give more rows, or"
-            " the number (n_features_to_select=…, --features)."
+            f"Cannot choose the number of features: the {problem.n_samples} rows cannot be split{how}; give more rows,"
+            " or the number (n_features_to_select=…, --features)."
         )
     return splits
 
