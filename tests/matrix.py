@@ -223,6 +223,8 @@ def selector_of(method):
         try:
             problem = to_problem(X, y, task=task)
             selector = make_plan(problem, method, n_features_to_select=2, seed=0).selector
+            if method in OPTIONS:
+                selector.set_params(control=registry.build("control", OPTIONS[method], task=task))
             clone(selector).fit_problem(problem)
         except InputError:
             continue

@@ -66,6 +66,20 @@ def test_two_files_on_the_command_line(tmp_path, capsys):
             assert "1 of 2 columns changed" in out
 
 
+def test_odd_names_and_too_few_rows_are_printed_safely(tmp_path, capsys):
+    """An escape sequence in a name reached the terminal; an area that nobody can measure was NaN in JSON."""
+    for name in ("old", "new"):
+        (tmp_path / f"{name}.csv").write_text("age\x1b[31m\n1\n2\n")
+    for more in ([], ["--json"]):
+        with pytest.raises(SystemExit) as leaving:
+            main(["inspect", str(tmp_path / "new.csv"), "--against", str(tmp_path / "old.csv"), *more])
+        assert not leaving.value.code
+        out = capsys.readouterr().out
+        assert "\x1b" not in out
+        assert "nan" not in out.lower()
+        assert not more or json.loads(out)["area"] is None
+
+
 def test_select_names_features_that_change_along_time():
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 200)

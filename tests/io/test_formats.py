@@ -19,6 +19,7 @@ import pytest
 from fewer.cli import main
 from fewer.io import read_table
 from fewer.io._formats import is_address, is_workbook, unpacked
+from fewer.io._source import TextSource
 from fewer.problem import InputError
 from making import xlsx
 
@@ -121,6 +122,15 @@ def plain(tmp_path):
     path = tmp_path / "plain.csv"
     path.write_bytes(CSV)
     return read_table(path, "y")
+
+
+def test_a_damaged_packed_text_in_chunks_is_refused(tmp_path):
+    path = tmp_path / "t.csv.gz"
+    packed = bytearray(gzip.compress(b"a,b\n" + b"1,2\n3,4\n" * 500))
+    packed[20:24] = b"\xff\xff\xff\xff"
+    path.write_bytes(packed)
+    with pytest.raises(InputError, match="t.csv.gz cannot be unpacked: it is damaged"):
+        TextSource([path])
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -10,7 +10,7 @@ import time
 import traceback
 from pathlib import Path
 
-TOLD_APART = ("seconds", "command", "fingerprint")
+TOLD_APART = ("seconds", "processor", "command", "fingerprint")
 
 
 def warm():

@@ -313,8 +313,7 @@ def saver(save: Path, file: Path, target: str, options: dict[str, Any]) -> Calla
         from fewer.io import frame_bytes, reduce_table
 
         names = {key: options[key] for key in ("encoding", "sheet", "header", "missing", "decimal", "schema")}
-        typed = save.suffix.lower() == ".parquet"
-        frame = reduce_table(file, features, target=target, typed=typed, **names)
+        frame = reduce_table(file, features, target=target, typed=save.suffix.lower() == ".parquet", **names)
         write_atomically(save, frame_bytes(frame, save))
         return f"{frame.height:,} rows, {frame.width} columns in {save}"
 

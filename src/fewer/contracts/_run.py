@@ -433,8 +433,7 @@ class Answer:
         >>> list(selector.answer_.by_size())
         [1, 2, 3, 4]
         """
-        sizes = [int(size) for size in self.curve.get("size", ())]
-        prefixes = {size: self.ranking <= size for size in sizes}
+        prefixes = {int(size): self.ranking <= size for size in self.curve.get("size", ())}
         found = prefixes
         if self.choices:
             own = {int(mask.sum()): np.asarray(mask, dtype=bool) for mask in self.choices.values()}

@@ -156,8 +156,7 @@ class OneStandardError(JudgedFolds):
     def _choose(self, records: list[Record], problem: Problem, space: SearchSpace, trace: Trace) -> int:
         """Put the runs' losses into one table and choose the size."""
         smallest = min(int(record["sizes"][0]) for record in records)
-        largest = max(int(record["sizes"][-1]) for record in records)
-        sizes = np.arange(smallest, largest + 1)
+        sizes = np.arange(smallest, max(int(record["sizes"][-1]) for record in records) + 1)
         losses, right = np.empty((problem.n_samples, len(sizes))), np.empty((problem.n_samples, len(sizes)))
         for record in records:
             places = np.maximum(np.searchsorted(record["sizes"], sizes, side="right") - 1, 0)

@@ -44,8 +44,7 @@ class NarrowCriterion(Criterion):
 
     def bind(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Scorer:
         assert isinstance(problem, SparseProblem)
-        inner = self.criterion.bind(problem.narrowed(self.columns), rng, resources)
-        return NarrowScorer(inner, self.columns)
+        return NarrowScorer(self.criterion.bind(problem.narrowed(self.columns), rng, resources), self.columns)
 
 
 class NarrowScorer(PredictiveScorer):

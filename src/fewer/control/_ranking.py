@@ -221,8 +221,7 @@ def fit_size(kept: BoolArray, strength: FloatArray, space: SearchSpace) -> BoolA
     wanted = int(np.clip(size, space.min_units, space.max_units))
     if wanted == size:
         return kept
-    order = np.lexsort((np.arange(len(kept)), -strength, ~kept))
-    return mask_of(order[:wanted], len(kept))
+    return mask_of(np.lexsort((np.arange(len(kept)), -strength, ~kept))[:wanted], len(kept))
 
 
 def with_columns(problem: Problem, columns: FloatArray, sources: IntArray) -> Problem:

@@ -79,8 +79,7 @@ class FalseDiscovery(RankingControl):
             raise IncompatibleError(
                 f"FalseDiscovery needs p-values, and {type(run.ranker).__name__} has none; use FTest, Chi2 or Spearman."
             )
-        ranking = run.ranker.rank(run.problem, run.rng, run.resources)
-        p_values = ranking.extra["p_value"]
+        p_values = run.ranker.rank(run.problem, run.rng, run.resources).extra["p_value"]
         by_unit = np.array([min(p_values[unit].min() * len(unit), 1.0) for unit in run.space.units])
         kept = discoveries(by_unit, self.rate, self.procedure)
         run.trace.extra["p_value"] = p_values
@@ -278,8 +277,7 @@ class Shadow(RankingControl):
         used = np.unique(np.concatenate([columns, forced, added]))
         scores = np.full(table.n_features, -np.inf)
         scores[used] = run.scores(table.narrowed(used), rng) if run.ranker.symmetric else run.scores(table, rng)[used]
-        best = scores[run.problem.n_features :].max()
-        hits = unit_scores(scores, space)[alive] > best
+        hits = unit_scores(scores, space)[alive] > scores[run.problem.n_features :].max()
         state["hits"][alive[hits]] += 1
         state["runs"][alive] += 1
         state["run"] += 1

@@ -187,8 +187,7 @@ def complementary_halves(problem: Problem, rng: np.random.Generator) -> tuple[In
     first = rng.integers(0, 2, half // 2)  # of each two neighbors in this order, one goes to each side
     pairs = order[:half].reshape(-1, 2)
     one = pairs[np.arange(len(pairs)), first]
-    other = pairs[np.arange(len(pairs)), 1 - first]
-    return np.sort(one), np.sort(other)
+    return np.sort(one), np.sort(pairs[np.arange(len(pairs)), 1 - first])
 
 
 def largest_choice(n_features: int, threshold: float, expected_false: float, assumption: str, n_pairs: int) -> int:

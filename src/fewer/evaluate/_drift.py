@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 from fewer.contracts import Resources
 from fewer.criteria import CrossValidated
+from fewer.files import finite
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 from fewer.rankers._by_moments import ks_distance
+from fewer.text import printable, score_text
 
 # A population stability index from which on a column has changed; from half of it on it has changed a little.
 CHANGED = 0.2
@@ -89,13 +91,13 @@ class Drift:
         dict
             Lists, numbers and text.
         """
-        return asdict(self)
+        return cast(dict[str, Any], finite(asdict(self)))
 
     def __str__(self) -> str:
         changed = sum(column.changed for column in self.columns)
         lines = [
             f"{changed} of {len(self.columns)} columns changed (stability index 0.2 or more); a model tells old rows "
-            f"from new ones with an area under the ROC curve of {self.area:.2f} (0.5 if nothing changed)."
+            f"from new ones with an area under the ROC curve of {score_text(self.area)} (0.5 if nothing changed)."
         ]
         for column in self.columns[:30]:
             apart = "" if column.ks is None else f", largest difference {column.ks:.2f} (p {column.p_value:.2g})"
@@ -105,7 +107,7 @@ class Drift:
         for names, where in ((self.only_old, "old"), (self.only_new, "new")):
             if names:
                 lines.append(f"Only in the {where} table: {', '.join(names)}")
-        return "\n".join(lines)
+        return printable("\n".join(lines), keep="\n")
 
 
 def drift(both: Problem, *, only_old: list[str] | None = None, only_new: list[str] | None = None) -> Drift:

@@ -162,8 +162,7 @@ class Grader:
         ).at(plain.level)
 
     def _sizes(self, splits: Sequence[Split]) -> list[float]:
-        weights = self.problem.row_weights
-        return [float(weights[split.test].sum()) for split in splits]
+        return [float(self.problem.row_weights[split.test].sum()) for split in splits]
 
     def _variance(self, split: Split, grade: Grade) -> float:
         """Return the sampling variance of a score: of independent rows, or of row groups where there are any."""

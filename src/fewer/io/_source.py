@@ -568,7 +568,10 @@ class TextSource(Source):
         with self.files[0].open("rb") as opened:
             start = opened.read(65536)
         if start.startswith(b"\x1f\x8b"):
-            start = zlib.decompressobj(31).decompress(start, 65536)
+            try:
+                start = zlib.decompressobj(31).decompress(start, 65536)
+            except zlib.error:
+                raise InputError(f"{self.name} cannot be unpacked: it is damaged; copy or pack it again.") from None
         self._separator = find_separator(start)
         self._names: list[str] = []
         for file in self.files:

@@ -31,7 +31,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from fewer.contracts import CHANGES, ROWS, IncompatibleError, Ranker, Ranking, Resources
 from fewer.contracts.declaring import Fraction, Repeats, Scoring, parameters
-from fewer.errors import naming_one_class
+from fewer.errors import naming_one_class, one_line
 from fewer.kernels.path import TOLERANCE, fit_rows
 from fewer.parallel import run_tasks
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem, Task
@@ -175,7 +175,7 @@ def fit_model(estimator: Any, problem: Problem, seed: int, *, scale: bool = Fals
     weights: dict[str, Any] = {}
     if problem.sample_weight is not None and has_fit_parameter(final, "sample_weight"):
         weights = {_weight_name(model): problem.sample_weight}
-    with naming_one_class(problem.labels):
+    with one_line(), naming_one_class(problem.labels):
         return model.fit(problem.X, problem.y, **weights)
 
 

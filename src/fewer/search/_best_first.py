@@ -168,8 +168,7 @@ def _changes(mask: BoolArray, space: SearchSpace) -> IntArray:
     """Return the units that may change: towards the allowed sizes, or within them."""
     size = int(mask.sum())
     may_grow = size < space.max_units
-    may_shrink = size > space.min_units
-    return np.flatnonzero(np.where(mask, may_shrink, may_grow))
+    return np.flatnonzero(np.where(mask, size > space.min_units, may_grow))
 
 
 def _distance(masks: BoolArray, space: SearchSpace) -> IntArray:

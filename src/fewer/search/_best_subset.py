@@ -121,8 +121,7 @@ class BestSubset(Search):
             mask = state["best_masks"][size]
             if np.isfinite(state["best_sums"][size]) and (scores[size] == -np.inf or (known[size] != mask).any()):
                 known[size], scores[size] = mask, float(scorer.score(mask[None])[0])
-        allowed = range(space.min_units, space.max_units + 1)
-        best = max(allowed, key=lambda size: (scores[size], -size))
+        best = max(range(space.min_units, space.max_units + 1), key=lambda size: (scores[size], -size))
         state.update(best=known[best].astype(bool), best_score=float(scores[best]))
         return Step(state["best"], state["best_score"], state["best"], state["best_score"])
 

@@ -123,8 +123,7 @@ def inspect(path: str, choices: dict[str, Any]) -> dict[str, Any]:
     from fewer.io import inspect_table
 
     found = inspect_table(path, choices.get("target") or None, task=choices.get("task"), **table_options(choices))
-    kinds = choices.get("kinds") or {}
-    absent = [name for name in kinds if name not in found.schema.columns]
+    absent = [name for name in choices.get("kinds") or {} if name not in found.schema.columns]
     if absent:
         raise InputError(f"{Path(path).name} has no column {absent[0][:40]!r}; load the page again.")
     told = found.to_dict()

@@ -740,8 +740,7 @@ def near_copies(problem: Problem) -> float:
     X = problem.X[:MOST_ROWS, fine[::step][:MOST_COLUMNS]]
     X = (X - np.nanmean(X, axis=0)) / np.maximum(np.nanstd(X, axis=0), 1e-300)
     X = np.where(np.isnan(X), 0.0, X)
-    asked = X[:: max(len(X) // QUERIES, 1)]
-    distances = cKDTree(X).query(asked, k=NEIGHBORS)[0][:, 1:]
+    distances = cKDTree(X).query(X[:: max(len(X) // QUERIES, 1)], k=NEIGHBORS)[0][:, 1:]
     ahead = distances[:, 1:] > JUMP * np.maximum(distances[:, :-1], 1e-12)
     return float(np.mean(ahead.any(axis=1)))
 
