@@ -28,6 +28,7 @@ STOP = (
     "run stopped elsewhere."
 )
 WITHOUT = "A bug: scores without each feature came from folds drawn anew; now from the folds of the search itself."
+SUMS = "Sums in another order: at most 3e-16."
 REWORDED = "The same refusal in plainer words."
 REASONS = {
     **{f"diabetes/knn-{name}": JUDGE for name in "forward backward floating exhaustive annealing aggregate".split()},
@@ -35,7 +36,9 @@ REASONS = {
     **{f"diabetes/{name}": STOP for name in ("saes", "gaes")},
     **{f"wdbc/{name}": WITHOUT for name in ("saes", "gaes")},
     **{f"diabetes/{name}": REWORDED for name in ("fisher", "information-gain", "relieff", "gmlvq")},
-    **{f"diabetes/linear-{name}": "Sums in another order: at most 2e-16." for name in ("forward", "floating")},
+    **{f"wdbc/{name}": SUMS for name in ("knn-backward", "knn-floating", "classifiability", "fisher", "jmi")},
+    **{f"diabetes/{name}": SUMS for name in "linear-forward linear-floating classifiability mifs mrmr".split()},
+    **{f"diabetes/{name}": SUMS for name in ("jmi", "cmim", "rrelieff")},
     "wdbc/rrelieff": REWORDED,
     "diabetes/naive-bayes-forward": "The same refusal; its class is named IncompatibleError.",
     "wdbc/information-gain": "A bug: information gain is by MDLP's cuts, as in the document, no longer by equal bins.",

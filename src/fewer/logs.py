@@ -33,7 +33,7 @@ class Progress:
         self._notebook = _in_notebook()
 
     def on_step(self, trace: Trace) -> None:
-        """Tell of a step of the search, ten times a second at the most.
+        """Show a step of the search, at most ten times a second.
 
         Parameters
         ----------
@@ -46,7 +46,7 @@ class Progress:
             self._show()
 
     def on_fold(self, n_done: int) -> None:
-        """Tell that a fold is done.
+        """Show that a fold is done.
 
         Parameters
         ----------

@@ -154,7 +154,7 @@ class ClassifiabilityScorer(Scorer):
         return np.array(in_threads(judge, jobs, self._resources.n_jobs))
 
     def flips(self, mask: Masks, units: Sequence[IntArray], values: NDArray[Any]) -> FloatArray:
-        """Score all changes of one unit: those that keep the common pivot together, the others one by one."""
+        """Score all changes of one unit: together where they keep the common pivot, else one by one."""
         weights = mask.astype(np.float64)
         if self._devices:
             return super().flips(weights, units, values)
@@ -223,7 +223,7 @@ class ClassifiabilityScorer(Scorer):
         return np.take(sizes, back, axis=1), np.take(agreeing, back, axis=1), squares
 
     def _limits(self, squares: FloatArray, n_columns: NDArray[Any]) -> FloatArray:
-        """Return what squared distances may be at most, for squared radii of subsets of so many columns.
+        """Return what squared distances may be at most, for squared radii of subsets with this number of columns.
 
         Terms are rounded to the quantum, and the radius multiplies that: a row that lies exactly at the radius may
         seem so many quanta a feature beyond it.
@@ -360,7 +360,7 @@ class ClassifiabilityResult:
 
 
 def classifiability(X: Any, y: Any, **options: Any) -> ClassifiabilityResult:
-    """Measure how easily the rows can be told apart, and see which of them are hard.
+    """Measure how easily the classes can be separated, and which rows are hard.
 
     Read more in the guide: :doc:`/methods/dong-kothari`.
 

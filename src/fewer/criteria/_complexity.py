@@ -115,7 +115,7 @@ def linear_separability(X: Any, y: Any) -> float:
 class FisherRatio(Criterion):
     """The largest discriminant ratio of any feature in the subset: max (μ₁ − μ₂)² / (σ₁² + σ₂²).
 
-    It sees one feature at a time, so it never falls when a feature is added and cannot tell a good pair from its
+    It sees one feature at a time, so it never falls when a feature is added and cannot distinguish a good pair from its
     better half. With more than two classes the largest ratio of any pair of classes counts. Missing cells are left
     out; nominal columns are taken by their level codes; row weights count in means and variances.
 
@@ -209,7 +209,7 @@ def fisher_ratio(X: Any, y: Any) -> FloatArray:
     Returns
     -------
     array of shape (n_features,)
-        Larger where a feature alone tells the classes apart.
+        Larger where a feature alone separates the classes.
 
     Examples
     --------
@@ -258,7 +258,7 @@ def _fisher_ratios(problem: Problem) -> FloatArray:
     ratios = np.zeros(problem.n_features)
     for a, b in combinations(range(problem.n_classes), 2):
         apart, spread = (means[a] - means[b]) ** 2, variances[a] + variances[b]
-        # Two classes that are constant and different are told apart perfectly: more than any finite ratio.
+        # Two classes that are constant and different are separated perfectly: more than any finite ratio.
         ratio = np.divide(apart, spread, out=np.where(apart > 0, np.finfo(float).max, 0.0), where=spread > 0)
         ratios = np.maximum(ratios, ratio)
     return ratios

@@ -42,7 +42,7 @@ class DeviceLists(NamedTuple):
 
 
 def capacity_for(n_neighbors: int) -> int | None:
-    """Return the length of list that holds so many neighbors and a few more, None if there is no such kernel.
+    """Return the length of a list that holds this number of neighbors and a few more, None if there is no such kernel.
 
     Examples
     --------
@@ -93,7 +93,7 @@ class ExactDevice:
         return DeviceLists(rows, distance)
 
     def _batches(self, weights: FloatArray, n_bytes: int) -> Iterator[tuple[int, int, FloatArray]]:
-        """Cut masks into batches whose results fit, at so many bytes a mask and row."""
+        """Cut masks into batches whose results fit, given the bytes for each mask and row."""
         size = max(min(self._device.memory // 4, AT_ONCE) // (n_bytes * self._tile), 1)
         for low in range(0, len(weights), size):
             high = min(low + size, len(weights))

@@ -137,7 +137,7 @@ class GammaTestScorer(Scorer):
         self._devices = self._on_devices()
 
     def _on_devices(self) -> list[ExactDevice]:
-        """Bring the rows to the devices asked for, if their lists hold so many neighbors."""
+        """Bring the rows to the devices asked for, if their lists can hold enough neighbors."""
         if self._resources.device != "cpu" and capacity_for(self.n_neighbors) is None:
             tell("GammaTest", f"n_neighbors={self.n_neighbors} is more than its lists hold")
             return []
@@ -288,7 +288,7 @@ class GammaTestResult:
     slope : float
         Slope A of the line: how fast targets part with squared distance (columns scaled by their range).
     v_ratio : float
-        γ over the target's variance: 0 means that the features tell the target, 1 that they tell nothing.
+        γ over the target's variance: 0 means that the features determine the target, 1 that they carry no information.
     delta, Gamma : arrays of shape (n_neighbors,)
         The points of the line.
     standard_error : float
@@ -351,7 +351,7 @@ def gamma_test(
     n_neighbors : int, default=10
         How many nearest neighbors the line is fitted to.
     task : {"classification", "regression"}, optional
-        Told from the target if left out.
+        Inferred from the target if left out.
     fit : {"line", "local"}, default="line"
         As in `GammaTest`.
     scaling : {"global", "none"}, default="global"
@@ -427,7 +427,7 @@ def training_stop(
     y : array of shape (n_samples,)
         Classes or quantities.
     estimator : estimator, optional
-        A scikit-learn ensemble that tells its predictions in stages, such as gradient boosting, or a model with
+        A scikit-learn ensemble that gives its predictions in stages, such as gradient boosting, or a model with
         `partial_fit`, such as `MLPRegressor`. By default gradient boosting with histograms.
     n_steps : int, default=200
         Passes over the rows with `partial_fit`, and trees of the default; other ensembles have a number of their own.

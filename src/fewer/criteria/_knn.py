@@ -150,7 +150,7 @@ class KNNScorer(PredictiveScorer):
         self._resources = resources
         self._exact = exact_rows(problem, fold, scaling)
         n = problem.n_samples
-        weights = whole_multiples(problem.row_weights)
+        weights = problem.row_weights if problem.sample_weight is None else whole_multiples(problem.sample_weight)
         classification = problem.task == "classification"
         self._center = 0.0 if classification else float(np.average(problem.y, weights=weights))
         values = np.zeros(n) if classification else problem.y - self._center
@@ -160,7 +160,7 @@ class KNNScorer(PredictiveScorer):
             values=values,
             row_weights=weights,
             n_classes=problem.n_classes if classification else 0,
-            grain=power_of_two_above(n * most / 2.0**52),
+            grain=float(2.0 ** np.ceil(np.log2(n * most / 2.0**52))),
             ks=ks,
             by_rows=by_rows,
         )
@@ -640,17 +640,6 @@ def in_parts(n: int, n_parts: int) -> list[tuple[int, int]]:
     return [(low, high) for low, high in pairwise(edges) if high > low]
 
 
-def power_of_two_above(x: float) -> float:
-    """Return the smallest power of two that is not smaller.
-
-    Examples
-    --------
-    >>> power_of_two_above(5.0)
-    8.0
-    """
-    return float(2.0 ** np.ceil(np.log2(x)))
-
-
 def whole_multiples(weights: FloatArray) -> FloatArray:
     """Round weights to multiples of a power of two so fine that nobody minds and so coarse that all sums are exact.
 
@@ -662,5 +651,5 @@ def whole_multiples(weights: FloatArray) -> FloatArray:
     total = float(weights.sum())
     if total <= 0:
         return weights
-    grain = power_of_two_above(total / 2.0**50)
+    grain = 2.0 ** np.ceil(np.log2(total / 2.0**50))
     return np.rint(weights / grain) * grain

@@ -29,7 +29,7 @@ FIXED = 13
 ROWS_AT_MOST = 128
 # Subsets left by these rows from which on all rows judge.
 MANY_LEFT = 1 << 16
-# Random subsets that tell which rows are hard.
+# Random subsets that show which rows are hard.
 DEVICE_SAMPLE = 4096
 
 
@@ -147,7 +147,7 @@ class NeighborDevice:
         return self._by_rows == 1 or self.n_classes == 2
 
     def hard_rows(self, base: FloatArray, units: Any) -> IntArray:
-        """Order the rows (sorted by class): those that most of some random subsets get wrong first."""
+        """Order the rows (sorted by class): first the ones that most of some random subsets get wrong."""
         if self._order is None:
             rng = np.random.default_rng(0)
             masks = np.repeat(base[None] > 0, DEVICE_SAMPLE, axis=0)

@@ -26,7 +26,7 @@ SMALLEST = 13
 BATCH = 1 << 14
 # Rows after which a device gives subsets up: most fall at the hardest few.
 STAGES = (64, 128, 256)
-# Subsets that tell which rows are hard.
+# Subsets that show which rows are hard.
 SAMPLE = 256
 # Units decided in one tree at most: to begin with a row costs as much as some thousand subsets.
 TREE = 18
@@ -105,7 +105,7 @@ class Sweeper:
         return (sizes >= self._space.min_units) & (sizes <= self._space.max_units)
 
     def judge(self, tree: SubsetTree, top: int, floor: float) -> Sweep:
-        """Return the best subsets of a tree; those that score below the floor may be left out."""
+        """Return the best subsets of a tree; subsets below the floor may be left out."""
         space, scorer = self._space, self._scorer
         allowed = self.allowed(tree)
         against = np.where(allowed, 0.0, np.inf)
@@ -200,7 +200,7 @@ class Sweeper:
         return states[left], self._scorer._best(gains)
 
     def _stages(self, on: OnDevice, masks: FloatArray) -> list[Asked]:
-        """Cut the rows into stages: those that lose most under some of the masks first."""
+        """Cut the rows into stages: first the ones that lose most under some of the masks."""
         if on not in self._staged_rows:
             by_row = np.zeros(len(self._worth))
             sample = np.random.default_rng(0).permutation(len(masks))[:SAMPLE]

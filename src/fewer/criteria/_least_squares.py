@@ -304,7 +304,7 @@ class LeastSquaresScorer(PredictiveScorer):
         return scores
 
     def flips(self, mask: Masks, units: Sequence[IntArray], values: NDArray[Any]) -> FloatArray:
-        """Score all changes of one unit; those that add or drop one input, from the fit before the change."""
+        """Score all changes of one unit; where one input is added or dropped, from the fit before the change."""
         owner = self._owner
         alone = np.bincount(owner, minlength=self.problem.n_features) == 1
         changed = np.array([unit[0] if len(unit) == 1 and alone[unit[0]] else -1 for unit in units], dtype=np.int64)

@@ -210,7 +210,7 @@ def single_steps(X: FloatArray) -> FloatArray:
 
 
 class SingleUnits(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """Shift and scale the columns that single precision, in which trees work, would not tell apart.
+    """Shift and scale the columns that single precision, in which trees work, would not distinguish.
 
     The middle of the range is subtracted where it is larger than the range, and a power of two brings the range
     near 1: both keep the order of the values, and nearly always the values to the bit. Other columns stay as they are.

@@ -41,7 +41,7 @@ def ceiling_of(scoring: Any) -> float | None:
 def race(
     score: Callable[[int, int], float], n: int, n_folds: int, ceiling: float | None, order: IntArray | None = None
 ) -> tuple[IntArray, FloatArray]:
-    """Score n candidates fold by fold; return those that ran to the end, in order, and their scores.
+    """Score n candidates fold by fold; return the ones that ran to the end, in order, and their scores.
 
     Parameters
     ----------

@@ -344,7 +344,7 @@ class CrossValidatedScorer(PredictiveScorer):
         return self._decided(scores, lambda i: _with_column(chosen, added[i]))
 
     def best_flip(self, mask: Masks, columns: IntArray) -> tuple[IntArray, FloatArray] | None:
-        """Find the best column to add; those that are sure to lose are given up by engines that can."""
+        """Find the best column to add; engines that can give up columns that are sure to lose."""
         chosen = np.asarray(mask, dtype=bool)
         self._parent = np.flatnonzero(chosen)
         if self._engine is None:
@@ -358,7 +358,7 @@ class CrossValidatedScorer(PredictiveScorer):
         return self._decide_contenders(chosen, columns, scores, optimistic)
 
     def _raced(self, mask: Masks, columns: IntArray) -> tuple[IntArray, FloatArray] | None:
-        """Find the best column to switch, leaving out fits of those that have lost."""
+        """Find the best column to switch, leaving out fits of columns that have lost."""
         if self._race is None or (self._race == "exact" and self._ceiling is None) or len(columns) < 2:
             return None
         children = np.repeat(mask[None], len(columns), axis=0)
@@ -426,7 +426,7 @@ class CrossValidatedScorer(PredictiveScorer):
             hopes[i] = optimistic[i].mean() if still[i] else -np.inf
             if not still[i]:
                 best = np.fmax(best, scores[i].mean())
-        # Given up: those that still have open folds, but lie behind. One that cannot be scored is told as such.
+        # Given up: columns with open folds that lie behind. One that cannot be scored is reported as such.
         places = np.flatnonzero(~still)
         return places, scores[places].mean(axis=1)
 

@@ -154,7 +154,7 @@ class Alternatives:
         every, scores = every[order], self.scores[order]
 
         def score_of(wanted: Any) -> FloatArray:
-            """Return the scores of subsets, NaN for those that are not good."""
+            """Return the scores of subsets, NaN where a subset is not good."""
             places = np.minimum(np.searchsorted(every, wanted), len(every) - 1)
             return np.where(every[places] == wanted, scores[places], np.nan)
 
@@ -291,7 +291,7 @@ def good_subsets(
         How many subsets may be looked at. Where not even all pairs are so few, good subsets are searched from the
         best of a forward search by leaving out, adding and exchanging features.
     costs : mapping of str to float, optional
-        What each feature costs; 0 for those that are not in it.
+        What each feature costs; 0 for features that are not in it.
     test : Problem, optional
         Rows that choose nothing, on which a few good subsets are scored.
     seed : int, default=0
@@ -416,7 +416,7 @@ class _Rule:
 
 
 class _Looking:
-    """Goes through subsets and keeps those that reach the floor, which rises with the best score met."""
+    """Goes through subsets and keeps the ones that reach the floor, which rises with the best score met."""
 
     def __init__(
         self, scorer: Any, space: SearchSpace, rule: _Rule, max_features: int | None, max_subsets: int

@@ -73,7 +73,7 @@ def scores_by_size(found: Answer | SubsetSelector | RankSelector, problem: Probl
     curve = answer.curve
     if not curve or answer.choices:
         return {}
-    # The curve holds losses below zero; they are told as accuracy or R².
+    # The curve holds losses below zero; they are shown as accuracy or R².
     unit = 1.0 if problem.task == "classification" else float(np.cov(problem.y, ddof=0, aweights=problem.sample_weight))
     return {
         "sizes": curve["size"].tolist(),
@@ -84,7 +84,7 @@ def scores_by_size(found: Answer | SubsetSelector | RankSelector, problem: Probl
 
 
 def _held_out(trace: Trace, problem: Problem) -> dict[str, Any]:
-    """Tell the losses of `OneStandardError` as shares of the loss that class frequencies or the mean alone have."""
+    """Return the losses of `OneStandardError` as shares of the loss that class frequencies or the mean alone have."""
     weights = problem.row_weights
     if problem.task == "classification":
         unit = float(1.0 - ((np.bincount(problem.y, weights=weights) / weights.sum()) ** 2).sum())
@@ -147,7 +147,7 @@ def standard_error(
     others = [parts != part for part in np.unique(parts)]
     if any(rows.row_weights[other].sum() == 0 for other in others):
         return None
-    with quietly():  # an undefined grade is told by the NaN that it leaves
+    with quietly():  # an undefined grade leaves a NaN
         grades = [scorer.grade(outputs[other], rows.take(other)) for other in others]
     error = float(np.sqrt((len(grades) - 1) * np.var(grades)))
     return error if np.isfinite(error) else None

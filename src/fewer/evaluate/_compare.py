@@ -572,13 +572,13 @@ class _Store:
                 write_atomically(self._journal.path.parent / TOTAL, f'{{"total": {n_cells}}}\n'.encode())
 
     def tell_damage(self) -> None:
-        """Tell that some finished cells cannot be used."""
+        """Warn that some finished cells cannot be used."""
         if self._journal is not None and self._journal.n_damaged:
             message = f"{self._journal.n_damaged} damaged line(s) of {self._journal.path} are left alone and run again."
             warnings.warn(message, FewerWarning, stacklevel=3)
 
     def close(self) -> None:
-        """Let others write to the folder, and tell what is not on disk."""
+        """Let others write to the folder, and warn of what is not on disk."""
         if self._journal is None:
             return
         self._lock.release()

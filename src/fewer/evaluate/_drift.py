@@ -62,9 +62,9 @@ class Drift:
     Parameters
     ----------
     columns : list of ColumnDrift
-        Those that changed most first.
+        The ones that changed most come first.
     area : float
-        Cross-validated area under the ROC curve of a model that tells rows of the two tables apart: 0.5 if it cannot.
+        Cross-validated area under the ROC curve of a model that separates rows of the two tables: 0.5 if it cannot.
     n_old, n_new : int
         Rows.
     only_old, only_new : list of str
@@ -148,7 +148,7 @@ def drift(both: Problem, *, only_old: list[str] | None = None, only_new: list[st
 
 
 def _changes(problem: Problem, columns: IntArray, old: BoolArray) -> list[ColumnDrift]:
-    """Compare the cells of old rows with those of the others, column by column; those that changed most first."""
+    """Compare the cells of old rows with those of the others, column by column; the largest changes first."""
     changes = []
     for f in columns.tolist():
         cells = problem.column(f)
@@ -176,7 +176,7 @@ def drift_along_time(problem: Problem, columns: IntArray) -> list[ColumnDrift]:
     Returns
     -------
     list of ColumnDrift
-        Those that changed most first; empty without times, or where all are the same.
+        The largest changes first; empty without times, or where all are the same.
 
     Examples
     --------

@@ -110,7 +110,7 @@ def part_of(problem: Problem, columns: IntArray, rows: IntArray) -> Problem:
     problem : Problem
         The rows.
     columns, rows : int arrays
-        Numbers of those that are kept.
+        Numbers of the columns and rows that are kept.
 
     Returns
     -------
@@ -184,7 +184,7 @@ def losses_without(
     problem : Problem
         The rows.
     mask : bool array of shape (n_features,)
-        The chosen features. Those that are left out are fitted without, not shuffled.
+        The chosen features. The model is fitted without each one; it is not shuffled.
     scoring : str, optional
         `"roc_auc"` is measured by that; everything else by accuracy or R², which every row has a share in.
     most : int, optional

@@ -43,7 +43,7 @@ def each_part(
         `measure(shared, *task)` returns the record of one part. It depends on the task alone, never on what was
         measured before, so that records are the same in any order and on any machine.
     tasks : sequence of tuples
-        Those that are not done yet.
+        The tasks that are not done yet.
     resources : Resources
         With one job they run in this process, one after the other; otherwise wherever the resources say.
     shared : object
@@ -59,7 +59,7 @@ def each_part(
     Returns
     -------
     list of records
-        Those that were done, then the others.
+        The records that were done, then the others.
 
     Examples
     --------

@@ -208,7 +208,7 @@ class PlantedCounts:
         return draw.ppf((1 - share) / 2), draw.ppf((1 + share) / 2)
 
     def at(self, size: int | None = None) -> dict[str, FloatArray]:
-        """Return the counts of each round among the first so many features; as many as were there if not given.
+        """Return the counts of each round among the first features; as many as there were at first if not given.
 
         Parameters
         ----------
@@ -325,7 +325,7 @@ def planted_selection(
 
 
 def luck_of_best(problem: Problem) -> float:
-    """Return about how far above chance the best single feature scores by luck, where no feature tells anything.
+    """Return about how far above chance the best single feature scores by luck, where no feature carries information.
 
     Of p scores that vary about the same mean, the best is about √(2 ln p) standard deviations above it. With n rows
     the standard deviation of accuracy is √(b (1 − b) / n), b the share of the most frequent class; that of a

@@ -69,7 +69,7 @@ def rank_correlation(one: FloatArray, other: FloatArray) -> float:
 
 
 def correlation_ratio(levels: FloatArray, numbers: FloatArray) -> float:
-    """Say how much of the ranks of numbers a nominal column tells, as a correlation (the root of Kelley's ε²)."""
+    """Return how much of the ranks of numbers a nominal column explains, as a correlation (the root of Kelley's ε²)."""
     codes, counts = _codes(levels)
     n_rows, n_levels = len(codes), len(counts)
     ranks = rankdata(numbers)

@@ -11,7 +11,7 @@ from fewer.problem import FloatArray, IntArray, Problem
 
 BINS = 20
 LEVELS = 8
-# Classes that are told one by one; further ones together.
+# Classes that are shown one by one; further ones are shown together.
 CLASSES = 6
 
 

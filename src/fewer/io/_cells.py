@@ -315,7 +315,7 @@ def mixes_dates(text: pl.Series) -> bool:
 
 
 def find_epoch(name: str, numbers: pl.Series) -> DateFormat | None:
-    """Tell moments from other whole numbers: by their size and by the column's name.
+    """Distinguish moments from other whole numbers: by their size and by the column's name.
 
     Examples
     --------
@@ -326,7 +326,7 @@ def find_epoch(name: str, numbers: pl.Series) -> DateFormat | None:
 
 
 def find_moments(numbers: pl.Series) -> DateFormat | None:
-    """Tell whole numbers that could be moments between 1990 and 2100.
+    """Find whole numbers that could be moments between 1990 and 2100.
 
     Examples
     --------

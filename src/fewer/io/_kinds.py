@@ -46,7 +46,7 @@ class ParseProblem:
     trouble : str
         What is wrong, in a few words.
     message : str
-        The same with its cure, where it is the only problem.
+        The same with how to fix it, where it is the only problem.
     is_target : bool
         The target cannot be left out.
     cells : tuple of str
@@ -512,7 +512,7 @@ def _draft_by_schema(text: pl.Series, reading: Reading, place: Place) -> _Draft:
 def _problem(
     text: pl.Series, column: pl.Series, trouble: str, place: Place, options: ReadOptions | None = None
 ) -> ParseProblem | None:
-    """Tell of the cells that were lost, if any were."""
+    """Report the cells that were lost, if any were."""
     odd = column.is_null() & text.is_not_null()
     count = int(odd.sum())
     if not count:
@@ -528,7 +528,7 @@ def _problem(
     return ParseProblem(name, place(row), cell, count, trouble, message, is_target, cells)
 
 
-# ------------------------------------------------------------------------------------ what other columns tell
+# ------------------------------------------------------------------------------------ what other columns show
 
 
 def _decide_decimals(drafts: list[_Draft], options: ReadOptions) -> None:
@@ -572,7 +572,7 @@ def _are_grouped(text: pl.Series) -> bool | None:
 
 
 def _decide_orders(drafts: list[_Draft]) -> None:
-    """Where days and months cannot be told apart, do as the other columns do."""
+    """Where days and months cannot be distinguished, do as the other columns do."""
     sure = {
         draft.reading.format.order
         for draft in drafts

@@ -138,7 +138,7 @@ def forced_kinds(nominal: Iterable[str | int], numeric: Iterable[str | int], nam
 
 
 def is_frame(X: Any) -> bool:
-    """Say whether X is a data frame (pandas, polars, …); refuse one that is not there yet, with the cure.
+    """Say whether X is a data frame (pandas, polars, …); refuse one that is not computed yet, and say how to.
 
     Parameters
     ----------

@@ -557,7 +557,7 @@ class GMLVQClassifier(ClassifierMixin, ClassScoresMixin, BaseEstimator):
         Parameters
         ----------
         features : sequence of int
-            Numbers of those that are kept.
+            Numbers of the features that are kept.
 
         Returns
         -------

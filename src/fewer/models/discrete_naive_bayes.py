@@ -128,7 +128,7 @@ class LogTables:
         Parameters
         ----------
         features : sequence of int
-            Numbers of those that are kept.
+            Numbers of the columns that are kept.
 
         Returns
         -------

@@ -38,7 +38,7 @@ class RankingDisplay(Display):
     chosen : int
         How many of the first were selected; their bars are filled.
     stability : float, optional
-        Of those first features over resamples, told in the title.
+        Of these first features over resamples; shown in the title.
     label : str
         What the scores are.
 
@@ -90,7 +90,7 @@ class RankingDisplay(Display):
     ) -> RankingDisplay:  # fmt: skip
         """Rank random halves of the rows, stratified by class, and see how far the rankings agree.
 
-        A bar tells how many features one beats in the mean over the halves, its error bar the standard deviation of
+        A bar shows how many features one beats on average over the halves, its error bar the standard deviation of
         the rank. The stability is Nogueira's measure of the first `chosen` features of each half: 1 if they are
         always the same, 0 if they agree as much as chance.
 
@@ -180,7 +180,7 @@ class AgreementDisplay(Display):
 
 @dataclass
 class RedundancyDisplay(Display):
-    """How far features repeat each other, from 0 (not at all) to 1 (one tells the other).
+    """How far features repeat each other, from 0 (not at all) to 1 (one determines the other).
 
     Parameters
     ----------
@@ -257,7 +257,7 @@ class DendrogramDisplay(Display):
     threshold : float, optional
         Where the line is drawn.
     kept : sequence of str, optional
-        Columns to mark with a dot, such as those that `fewer.control.Correlated` keeps.
+        Columns to mark with a dot, such as the ones that `fewer.control.Correlated` keeps.
 
     Examples
     --------

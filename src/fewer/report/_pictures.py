@@ -134,7 +134,7 @@ def _opened(tag: str, attributes: Mapping[str, Any]) -> Markup:
     return Markup(f"<{tag}") + Markup("").join(pairs)
 
 
-# Height of a lane, and of one where there are few.
+# Height of the strip of a class, and where there are few classes.
 LANE, TALL = 13, 18
 WIDTH = 150
 # Features up to which redundancy is written out, and its darkest shade: numbers stay readable on it.
@@ -142,13 +142,13 @@ NUMBERED, SHADE = 12, 0.45
 
 
 def distribution_picture(name: str, summary: Mapping[str, Any], classes: Sequence[str]) -> Markup:
-    """Draw the values of one feature: a lane for each class, or the target's quartiles along the feature.
+    """Draw the values of one feature: a strip for each class, or the target's quartiles along the feature.
 
     Parameters
     ----------
     name : str
         Of the feature.
-    told : dict
+    summary : dict
         As `fewer.evaluate` gives it.
     classes : list of str
         Their names.

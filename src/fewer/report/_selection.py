@@ -302,7 +302,7 @@ SELDOM = 0.5
 COPY = 0.95
 # Correlation below which no pair is named.
 ALIKE = 0.5
-# Share of missing cells that is told.
+# Share of missing cells from which on it is reported.
 MANY = 0.05
 
 
@@ -555,7 +555,7 @@ def _cheaper(selection: Selection) -> list[tuple[str, str, float]]:
 
 
 def _keys(selection: Selection) -> list[tuple[Any, str]]:
-    """Return marker and name of each class, as the lanes of the small pictures have them."""
+    """Return marker and name of each class, as in the small pictures."""
     names = selection.evidence.get("classes", [])
     if selection.data.get("task") != "classification" or len(names) < 2:
         return []

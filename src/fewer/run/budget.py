@@ -152,7 +152,7 @@ class Budget:
         Parameters
         ----------
         on_step : callable, optional
-            Is told of each step first.
+            Called at each step first.
         deadline : float
             Only the search on all rows has one: its repetitions get the subsets that it came to.
 
@@ -208,7 +208,7 @@ def seconds_of_auto(auto: AutoSelector, problem: Problem, seed: int = 0) -> tupl
     problem : Problem
         The rows.
     seed : int, default=0
-        Draws those that are tried.
+        Draws the rows that are tried.
 
     Returns
     -------

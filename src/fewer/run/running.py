@@ -60,7 +60,7 @@ def script_for(plan: Plan, outcome: HeldOutScores | None = None) -> str:
     plan : Plan
         `reading` holds the lines that read the table into `problem`; without them the script expects X and y.
     outcome : HeldOutScores, optional
-        Tells how many folds a budget had room for.
+        Has the number of folds that a budget had room for.
 
     Returns
     -------
@@ -136,7 +136,7 @@ class Interrupted(KeyboardInterrupt):
 
 @dataclass(frozen=True)
 class Followers:
-    """Who is told how a run goes on.
+    """Who follows the progress of a run.
 
     Parameters
     ----------
@@ -172,7 +172,7 @@ def run_plan(
     problem : Problem
         The rows.
     followers : Followers, optional
-        Who is told how it goes on.
+        Who follows its progress.
     folder : RunFolder, optional
         Where it is kept.
     with_evidence : bool, default=True
@@ -451,7 +451,7 @@ def components_of(components: Sequence[Any]) -> dict[str, Any]:
 def _in_writing(
     plan: Plan, problem: Problem, answer: Answer, outcome: HeldOutScores | None, order: IntArray
 ) -> dict[str, Any]:
-    """Tell what only a page or a kept result shows: of the features, of the table, and what repeats the run."""
+    """Return what only a page or a kept result shows: of the features, of the table, and what repeats the run."""
     return {
         "redundancy": evaluate.redundancy(problem, order.tolist()) if 2 <= len(order) <= MAX_REDUNDANCY else {},
         "data": _at_a_glance(problem, order.tolist()),
@@ -465,7 +465,7 @@ def _in_writing(
 def _held_out(
     problem: Problem, answer: Answer, outcome: HeldOutScores | None, order: IntArray, scoring: Any
 ) -> dict[str, Any]:
-    """Tell what the repetitions without each fold say: of the score, and of the features that come back."""
+    """Return the results of the repetitions without each fold: the scores, and which features come back."""
     if outcome is None:
         return {}
     n_units = problem.n_samples if problem.groups is None else len(np.unique(problem.groups))
@@ -558,7 +558,7 @@ def curve_of(answer: Answer, names: Sequence[str]) -> AutoCurve:
     Parameters
     ----------
     answer : Answer
-        With choices, or nothing is told.
+        With choices, or the result is empty.
     names : sequence of str
         Of all features.
 
@@ -587,7 +587,7 @@ def curve_of(answer: Answer, names: Sequence[str]) -> AutoCurve:
 
 
 def _stability(outcome: HeldOutScores, answer: Answer, chosen: list[str]) -> StabilityNumbers:
-    """Tell how alike the repetitions are, and what comes back: as it is, and with stand-ins taken for the feature."""
+    """Return how alike the repetitions are, and how often features come back, alone or by a stand-in."""
     masks = np.array([np.asarray(mask) != 0 for mask in outcome.masks])
     if len(masks) < 2 or masks.all() or not masks.any():
         return {}

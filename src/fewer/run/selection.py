@@ -704,7 +704,7 @@ def frequencies(masks: Sequence[NDArray[Any]], names: Sequence[str]) -> dict[str
 
 
 def rows_to_tell(low: float | None, high: float | None, n_rows: int) -> int:
-    """Count the rows from which a difference of 0.02 could be told, if the interval shrinks with the root of the rows.
+    """Count the rows needed to detect a difference of 0.02, if the interval shrinks with the root of the rows.
 
     Parameters
     ----------
