@@ -24,12 +24,12 @@ MOST_GUESSES = 15  # getattr with a default
 def code_lines(path: Path) -> int:
     text = path.read_text()
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    said: set[int] = set()
+    documentation: set[int] = set()
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, documented) and ast.get_docstring(node, clean=False) is not None:
-            said.update(range(node.body[0].lineno, node.body[0].end_lineno + 1))
+            documentation.update(range(node.body[0].lineno, node.body[0].end_lineno + 1))
     lines = enumerate(map(str.strip, text.splitlines()), 1)
-    return sum(1 for number, line in lines if line and not line.startswith("#") and number not in said)
+    return sum(1 for number, line in lines if line and not line.startswith("#") and number not in documentation)
 
 
 def package_of(path: Path) -> str:
@@ -92,7 +92,7 @@ def is_message(node: ast.AST) -> bool:
 
 def compared_texts(path: Path) -> list[str]:
     """Find comparisons with, and searches in, the words of notes, warnings and reasons."""
-    found = []
+    places = []
     for node in ast.walk(ast.parse(path.read_text())):
         suspect = False
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in READING:
@@ -100,11 +100,11 @@ def compared_texts(path: Path) -> list[str]:
         elif isinstance(node, ast.Compare):
             sides = (node.left, *node.comparators)
             texts = (side for side in sides if isinstance(side, ast.Constant | ast.JoinedStr))
-            said = any(isinstance(side, ast.JoinedStr) or isinstance(side.value, str) for side in texts)
-            suspect = said and any(map(is_message, sides))
+            has_text = any(isinstance(side, ast.JoinedStr) or isinstance(side.value, str) for side in texts)
+            suspect = has_text and any(map(is_message, sides))
         if suspect:
-            found.append(f"{path.relative_to(SOURCES)}:{node.lineno}: {ast.unparse(node)}")
-    return found
+            places.append(f"{path.relative_to(SOURCES)}:{node.lineno}: {ast.unparse(node)}")
+    return places
 
 
 def test_no_decision_reads_the_text_of_a_message():

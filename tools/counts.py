@@ -25,17 +25,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--list", action="store_true", help="name what is counted")
     listed = parser.parse_args().list
-    functions = [(path, *found) for path in sources() for found in functions_of(ast.parse(path.read_text()))]
+    functions = [(path, *function) for path in sources() for function in functions_of(ast.parse(path.read_text()))]
     public, complete = docstrings()
     wide = [name(path, owner, node) for path, owner, node in functions if n_arguments(node) >= MANY_ARGUMENTS]
-    own = [text for text in wide if not text.endswith(".__init__")]
+    plain = [text for text in wide if not text.endswith(".__init__")]
     rows: list[tuple[str, object, list[str]]] = [
         ("lines of src", sum(len(path.read_text().splitlines()) for path in sources()), []),
         ("lines of src without docstrings", sum(len(without_docstrings(path)) for path in sources()), []),
         ("public names", public, []),
         ("public names with full docstrings", public - len(complete), complete),
-        (f"functions of {MANY_ARGUMENTS} or more arguments", len(own), own),
-        (f"constructors of {MANY_ARGUMENTS} or more parameters", len(wide) - len(own), sorted(set(wide) - set(own))),
+        (f"functions of {MANY_ARGUMENTS} or more arguments", len(plain), plain),
+        (
+            f"constructors of {MANY_ARGUMENTS} or more parameters",
+            len(wide) - len(plain),
+            sorted(set(wide) - set(plain)),
+        ),
         *long_functions(functions),
         *mirrors(),
         *ignores(),
@@ -106,8 +110,8 @@ def docstrings() -> tuple[int, list[str]]:
     assert spec.loader is not None
     gate = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(gate)
-    found = {name: gate.problems_of(*thing) for name, thing in gate.public_objects().items()}
-    return len(found), [f"{name}: {', '.join(troubles)}" for name, troubles in found.items() if troubles]
+    problems = {name: gate.problems_of(*thing) for name, thing in gate.public_objects().items()}
+    return len(problems), [f"{name}: {', '.join(troubles)}" for name, troubles in problems.items() if troubles]
 
 
 def mirrors() -> Iterator[tuple[str, int, list[str]]]:
@@ -122,13 +126,13 @@ def mirrors() -> Iterator[tuple[str, int, list[str]]]:
 
 
 def ignores() -> Iterator[tuple[str, int, list[str]]]:
-    found = [
+    places = [
         f"{path.relative_to(SOURCE)}:{number}"
         for path in sources()
         for number, line in enumerate(path.read_text().splitlines(), 1)
         if re.search(r"#\s*type:\s*ignore", line)
     ]
-    yield "type ignores", len(found), found
+    yield "type ignores", len(places), places
 
 
 KINDS = {
@@ -152,28 +156,28 @@ def duplicates() -> Iterator[tuple[str, object, list[str]]]:
             place = Path(folder) / path.relative_to(SOURCE)
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_text("\n".join(without_docstrings(path)))
-        told = subprocess.run(
+        output = subprocess.run(
             [finder, "--repo", folder, "--most", "200", "--seconds", "120"], capture_output=True, text=True, check=True
         ).stdout
-        pairs = [line for line in told.splitlines() if re.match(r"D\d+ ", line)]
+        pairs = [line for line in output.splitlines() if re.match(r"D\d+ ", line)]
         kinds = [kind_of(pair, Path(folder)) for pair in pairs]
-    count = re.match(r"(\d+) pairs", told)
-    yield title, int(count[1]) if count else told.splitlines()[0], []
+    count = re.match(r"(\d+) pairs", output)
+    yield title, int(count[1]) if count else output.splitlines()[0], []
     for kind in dict.fromkeys([*KINDS, "loops of kernels", "other code"]):
-        own = [pair for pair, its in zip(pairs, kinds, strict=True) if its == kind]
-        yield f"… of them {kind}", len(own), own
+        members = [pair for pair, one in zip(pairs, kinds, strict=True) if one == kind]
+        yield f"… of them {kind}", len(members), members
 
 
 def kind_of(pair: str, folder: Path) -> str:
     """Say what most lines of a pair's first side are."""
-    found = re.match(r"D\d+ (\S+):(\d+)-(\d+)", pair)
-    assert found is not None
-    lines = (folder / found[1]).read_text().splitlines()[int(found[2]) - 1 : int(found[3])]
+    match = re.match(r"D\d+ (\S+):(\d+)-(\d+)", pair)
+    assert match is not None
+    lines = (folder / match[1]).read_text().splitlines()[int(match[2]) - 1 : int(match[3])]
     code = [line.strip() for line in lines if line.strip()]
     for kind, pattern in KINDS.items():
         if 2 * sum(bool(re.search(pattern, line)) for line in code) >= len(code):
             return kind
-    return "loops of kernels" if found[1].startswith("kernels/") else "other code"
+    return "loops of kernels" if match[1].startswith("kernels/") else "other code"
 
 
 if __name__ == "__main__":

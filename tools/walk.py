@@ -75,11 +75,11 @@ def main() -> None:
             "SubsetSelector.fit": walk(lambda: SubsetSelector(random_state=0).fit(X, y)),
         }
     for name, met in walks.items():
-        found = zip(("packages", "files", "functions"), counts(met), TARGETS[name], strict=True)
-        told = ", ".join(f"{n} {what} (at most {most})" for what, n, most in found)
-        print(f"{name}: {told}, {n_comprehensions(met)} comprehensions")
+        counted = zip(("packages", "files", "functions"), counts(met), TARGETS[name], strict=True)
+        text = ", ".join(f"{n} {what} (at most {most})" for what, n, most in counted)
+        print(f"{name}: {text}, {n_comprehensions(met)} comprehensions")
         for file in sorted({file for file, _ in met}) if asked.functions else ():
-            print(f"  {file}: {', '.join(sorted(function for own, function in met if own == file))}")
+            print(f"  {file}: {', '.join(sorted(function for path, function in met if path == file))}")
 
 
 if __name__ == "__main__":
