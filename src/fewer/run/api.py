@@ -304,7 +304,7 @@ def read_rows(X: Any, y: Any, task: Task | None, rows: Mapping[str, Any], *, mul
 
     Examples
     --------
-    >>> read_rows([[0.0, 1.0], [2.0, 3.0]], ["no", "yes"], None, {"groups": [7, 8]}).task
+    >>> read_rows([[0.0], [1.0], [2.0]], ["no", "yes", "yes"], None, {"groups": [7, 7, 8]}).task
     'classification'
     """
     X, renamed = plain_frame(X)
