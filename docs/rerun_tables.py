@@ -73,7 +73,7 @@ def unexplained(run):
     lines = []
     for told, numbers in sorted(found.items(), key=lambda item: -len(item[1])):
         tables = ", ".join(dict.fromkeys(numbers.values()))
-        lines.append(f"- {len(numbers)} in {tables}. Tried: {told}.")
+        lines.append(f"- {len(numbers)} (tables: {tables}). Tried: {told}.")
     return ["Unexplained, and what was tried on it:", "", *lines, ""] if lines else []
 
 

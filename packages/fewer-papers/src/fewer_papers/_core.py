@@ -519,11 +519,11 @@ class Rerun:
 
 
 Piece = Callable[[Rerun], Any]
-Standing = Literal["holds", "holds in part", "is not shown", "does not hold"]
+Standing = Literal["holds", "holds in part", "not shown", "does not hold"]
 STANDINGS: dict[Standing, str] = {
     "holds": "confirmed",
     "holds in part": "confirmed in part",
-    "is not shown": "neither confirmed nor refuted",
+    "not shown": "neither confirmed nor refuted",
     "does not hold": "not confirmed",
 }
 
@@ -536,7 +536,7 @@ class Claim:
     ----------
     text : str
         The claim in a sentence.
-    standing : {"holds", "holds in part", "is not shown", "does not hold"} or None
+    standing : {"holds", "holds in part", "not shown", "does not hold"} or None
         Of a conclusion; None for what is only told.
     about : str
         The conclusion in a few words, for the overview.
@@ -725,8 +725,8 @@ class Reproduction:
         agree, pairs, other = self.order
         return (
             (f"{stand[0].upper()}{stand[1:]}. " if stand else "")
-            + f"Of {judged} printed values with a verdict {good} match or are bettered. {chance.inside:.0%} of all "
-            f"values lie where the re-run varies; {chance.permuted:.0%} would with our answers exchanged, "
+            + f"Of {judged} printed values with a verdict, our re-run matches or exceeds {good}. {chance.inside:.0%} "
+            f"of all values lie in its intervals; {chance.permuted:.0%} would with our answers exchanged, "
             f"{chance.constant:.0%} with one answer for all"
             + (f". Of {pairs:,} pairs of methods {agree / pairs:.0%} stand in the printed order" if pairs else "")
             + (f"; {other:.0%} would by our answers on other data." if pairs and math.isfinite(other) else ".")

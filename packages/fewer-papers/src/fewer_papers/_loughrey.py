@@ -343,7 +343,7 @@ def standing(run: Rerun, one: str, other: str, names: Sequence[str]) -> tuple[St
     )
     ahead, behind = int((a & ~b).sum()), int((b & ~a).sum())
     p = mcnemar(a, b).p_value
-    word: Standing = "is not shown"
+    word: Standing = "not shown"
     if p < 0.05:
         word = "holds" if ahead > behind else "does not hold"
     return word, f"{ahead} of {len(a)} test rows are right only with {one}, {behind} only with {other}; p = {p:.3f}"

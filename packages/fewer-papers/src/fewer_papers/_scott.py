@@ -809,7 +809,7 @@ def _claims_of(name: str, splits: list[dict[str, Any]]) -> list[Claim]:
     edged = against("early", "parcel with edges")[2]
     union = np.mean([len(split["parcel"]["union"]) for split in splits])
     most = np.mean([max(map(len, split["parcel"]["subsets"])) for split in splits])
-    standing: Standing = "is not shown" if p_value >= 0.05 else "holds" if gap > 0 else "does not hold"
+    standing: Standing = "not shown" if p_value >= 0.05 else "holds" if gap > 0 else "does not hold"
     longer, _, longer_words = against("to the end")
     everything, _, all_words = against("all")
     ahead = [label for label, lead in (("SFFS to the end", longer), ("all features", everything)) if lead < 0]
