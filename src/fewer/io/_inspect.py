@@ -243,7 +243,11 @@ def _bars(present: Any) -> list[int]:
         return []
     if present.dtype.is_numeric():
         values = present.to_numpy().astype(np.float64)
-        return [int(n) for n in np.histogram(values[np.isfinite(values)], bins=12)[0]]
+        values = values[np.isfinite(values)]
+        try:
+            return [int(n) for n in np.histogram(values, bins=12)[0]]
+        except ValueError:  # numbers so close to each other that no 12 bounds lie between them
+            return [int(n) for n in np.histogram((values - values.min()) / np.ptp(values), bins=12)[0]]
     counts = present.value_counts(sort=True).head(12)
     return [int(n) for n in counts[counts.columns[-1]]]
 
