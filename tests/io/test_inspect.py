@@ -169,8 +169,8 @@ def test_tables_that_are_not_in_memory_are_surveyed_like_files(tmp_path):
         inspect_table(object(), "y")
 
 
-def test_numbers_within_rounding_of_each_other_have_a_histogram(tmp_path):
-    (tmp_path / "t.csv").write_text(
-        "a,y\n" + "".join(f"{x!r},{i % 2}\n" for i, x in enumerate([1.0, 1.0 + 2**-52] * 4))
-    )
+@pytest.mark.parametrize("pair", [(1.0, 1.0 + 2**-52), (-1.7e308, 1.7e308)])
+def test_numbers_within_rounding_of_each_other_or_very_far_apart_have_a_histogram(tmp_path, pair):
+    rows = [f"{x!r},{i % 2}\n" for i, x in enumerate([*pair] * 4)]
+    (tmp_path / "t.csv").write_text("a,y\n" + "".join(rows))
     assert "a" in inspect_table(tmp_path / "t.csv", "y").to_json()

@@ -246,8 +246,9 @@ def _bars(present: Any) -> list[int]:
         values = values[np.isfinite(values)]
         try:
             return [int(n) for n in np.histogram(values, bins=12)[0]]
-        except ValueError:  # numbers so close to each other that no 12 bounds lie between them
-            return [int(n) for n in np.histogram((values - values.min()) / np.ptp(values), bins=12)[0]]
+        except ValueError:  # numbers so close to each other, or so far apart, that no 12 bounds lie between them
+            values = values / np.abs(values).max()
+            return [int(n) for n in np.histogram((values - values.min()) / (np.ptp(values) or 1.0), bins=12)[0]]
     counts = present.value_counts(sort=True).head(12)
     return [int(n) for n in counts[counts.columns[-1]]]
 
