@@ -245,7 +245,8 @@ def _bars(present: Any) -> list[int]:
         values = present.to_numpy().astype(np.float64)
         values = values[np.isfinite(values)]
         try:
-            return [int(n) for n in np.histogram(values, bins=12)[0]]
+            with np.errstate(over="ignore", invalid="ignore"):
+                return [int(n) for n in np.histogram(values, bins=12)[0]]
         except ValueError:  # numbers so close to each other, or so far apart, that no 12 bounds lie between them
             values = values / np.abs(values).max()
             return [int(n) for n in np.histogram((values - values.min()) / (np.ptp(values) or 1.0), bins=12)[0]]
