@@ -5,15 +5,16 @@ import pytest
 from scipy import sparse
 from sklearn.compose import ColumnTransformer
 from sklearn.dummy import DummyClassifier, DummyRegressor
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from fewer import SubsetSelector, registry
 from fewer.contracts import Resources
-from fewer.criteria import CrossValidated
+from fewer.criteria import CrossValidated, cross_validated
 from fewer.criteria._preparation import Preparation
 from fewer.io import SparseProblem, to_problem
 from fewer.problem import Problem
@@ -247,3 +248,43 @@ def test_weights_reach_a_pipeline_behind_the_preparation():
     )
     assert np.allclose(one.predict(mask, X), heavy)
     assert one.score(masks) == pytest.approx(other.score(masks))
+
+
+MIXED = {
+    "boosting": HistGradientBoostingClassifier(max_iter=5, min_samples_leaf=5, random_state=0),
+    "forest": RandomForestClassifier(5, random_state=0),
+    "tree": DecisionTreeClassifier(random_state=0, class_weight="balanced"),
+    "support vectors": make_pipeline(StandardScaler(), SVC()),
+    "regression": HistGradientBoostingRegressor(max_iter=5, random_state=0),
+}
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("name", MIXED)
+def test_models_behind_a_preparation_are_fitted_alike_without_scikit_learn(name, weighted, monkeypatch):
+    rng = np.random.default_rng(3)
+    X = np.column_stack([rng.normal(size=(90, 2)), rng.integers(4, size=90), rng.integers(3, size=90)])
+    X[::11, 1] = X[::13, 2] = np.nan
+    y = np.nan_to_num(X).sum(axis=1) + rng.normal(size=90)
+    y = y if name == "regression" else np.digitize(y, [2.0, 4.0])
+    options = {"sample_weight": 1.0 + np.arange(90) % 3} if weighted else {}
+    problem, masks = to_problem(X, y, nominal=[2, 3], **options), np.eye(4, dtype=bool) | np.array([0, 0, 1, 1]) > 0
+    made = []
+    known = cross_validated.make_part
+    monkeypatch.setattr(cross_validated, "make_part", lambda *given: made.append(known(*given)) or made[-1])
+
+    def answers():
+        scorer = CrossValidated(MIXED[name], cv=3).bind(problem, np.random.default_rng(0), Resources())
+        return scorer.score(masks), scorer.outputs(masks[0]), scorer.predict(masks[1], X[::2])
+
+    quick = answers()
+    assert len(made) == 3 * 3 + 3 + 1  # two of the four subsets are the same
+    assert None not in made
+    monkeypatch.setattr(cross_validated, "make_part", lambda *given: None)
+    slow = answers()
+    assert np.array_equal(quick[0], slow[0])
+    for one, other in zip(quick[1:], slow[1:], strict=True):
+        if name == "support vectors":  # decisions come from a solver of our own, to its tolerance
+            assert np.array_equal(one.argmax(axis=1), other.argmax(axis=1))
+        else:
+            assert np.allclose(one, other, rtol=1e-12, atol=1e-12)

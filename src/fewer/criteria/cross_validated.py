@@ -28,7 +28,7 @@ from fewer.contracts import CHANGES, ROWS, Criterion, IncompatibleError, Masks, 
 from fewer.contracts.declaring import Scoring, parameters
 from fewer.criteria._preparation import OWN_NUMBERS, WORTH_THREADS, Preparation, last_of, library_of, merged_columns
 from fewer.criteria._racing import ceiling_of, race
-from fewer.criteria.engines import PartMaker, find_engine, find_part, in_single_precision
+from fewer.criteria.engines import PARTS, PartMaker, find_engine, find_part, in_single_precision, make_part
 from fewer.criteria.engines._engine import Engine, Split
 from fewer.criteria.engines._histogram_boosting import HistogramBoosting
 from fewer.criteria.engines._parts import Part
@@ -269,13 +269,20 @@ class CrossValidatedScorer(PredictiveScorer):
         return engine
 
     @cached_property
-    def _maker(self) -> PartMaker | str:
-        """What fits the estimator fold by fold without what surrounds it, or why nothing does."""
+    def _why_whole(self) -> str:
+        """Why scikit-learn fits the estimator, whatever it is; the empty string if nothing says so."""
         if not (self._metric is None or isinstance(self._metric, str)):
             return "the metric is a function, which gets the fitted model"
         is_large = self.problem.n_samples * self.problem.n_features >= WORTH_THREADS
         if is_large and self._estimator.get_params(deep=False).get("n_jobs") not in (None, 1):
             return "its own threads are worth more"
+        return ""
+
+    @cached_property
+    def _maker(self) -> PartMaker | str:
+        """What fits the estimator fold by fold without what surrounds it, or why nothing does."""
+        if self._why_whole:
+            return self._why_whole
         rows = max((train for train, _ in self._splits), key=len)
         native = self.problem.has_missing and self._preparation.is_native
         prepared = self._preparation.with_categories()
@@ -487,8 +494,8 @@ class CrossValidatedScorer(PredictiveScorer):
         out = np.full(shape, np.nan)
         for fold, (train, test) in enumerate(self._splits):
             cells = self._preparation.cells(mask, test)
-            model = self._recorded(mask, self._part(fold))
-            out[test] = _outputs(self._fit(mask, train) if model is None else model, cells, rows)
+            model = self._recorded(mask, self._part(fold)) or self._behind_preparation(mask, train, cells)
+            out[test] = _outputs(model or self._fit(mask, train), cells, rows)
         return out
 
     def predict(self, mask: Masks, X: FloatArray) -> FloatArray:
@@ -498,9 +505,10 @@ class CrossValidatedScorer(PredictiveScorer):
             maker = self._maker.on(columns, rows.names)
             part = maker.make(rows.X[:, columns], self._labels, X[:, columns], rows.sample_weight)
             model = self._recorded(np.ones(len(columns), dtype=bool), part)
-            if model is not None:
-                return _outputs(model, X, rows)
-        return self.fit_rule(mask, np.isnan(X).any(axis=0))(X)
+        else:
+            cells, missing = self._preparation.new_cells(mask, X), np.isnan(X).any(axis=0)
+            model = self._behind_preparation(mask, np.arange(self.problem.n_samples), cells, missing)
+        return _outputs(model, X, self.problem) if model else self.fit_rule(mask, np.isnan(X).any(axis=0))(X)
 
     def fit_rule(self, mask: Masks, new_missing: Any = True) -> FittedRule:
         """Fit the estimator on all bound rows and the columns of a subset.
@@ -614,12 +622,14 @@ class CrossValidatedScorer(PredictiveScorer):
         return importances, float("nan") if fold is None else self._attempt(lambda: self._score_model(model, fold))
 
     def _score_split(self, mask: Masks, fold: int) -> float:
-        model = self._recorded(mask, self._part(fold))
+        part, (train, test) = self._part(fold), self._splits[fold]
+        if part is not None and np.count_nonzero(mask) == len(self._parent) + 1:
+            part.start_from(self._parent)
+        cells = self._preparation.cells(mask, test)
+        model = self._recorded(mask, part) or self._behind_preparation(mask, train, cells)
         if model is not None:
             return self._score_model(model, fold)
-        train, test = self._splits[fold]
         weights = _weights(self.problem.sample_weight, test)
-        cells = self._preparation.cells(mask, test)
         return float(self._scoring(self._fit(mask, train), cells, self._labels[test], **weights))
 
     def _score_model(self, model: Any, fold: int) -> float:
@@ -648,8 +658,6 @@ class CrossValidatedScorer(PredictiveScorer):
     def _recorded(self, mask: Masks, part: Part | None) -> Any:
         """Fit a part on the columns of a subset; return its predictions in the shape of a fitted model, or None."""
         columns = np.flatnonzero(mask)
-        if part is not None and len(columns) == len(self._parent) + 1:
-            part.start_from(self._parent)
         outputs = None if part is None or not len(columns) else part.outputs(columns)
         if part is None or outputs is None:
             return None
@@ -657,6 +665,24 @@ class CrossValidatedScorer(PredictiveScorer):
             return _RecordedRegressor(outputs)
         memberships = outputs if part.has_memberships else None
         return _RecordedClassifier(memberships, part.classes_, part.codes(outputs), part.decisions(outputs))
+
+    def _behind_preparation(self, mask: Masks, train: IntArray, held: Any, new_missing: Any = False) -> Any:
+        """Fit what engines know on the columns that a preparation makes; return its predictions of other rows, or None.
+
+        A table with levels has one-hot columns for each subset of its own, so that nothing is shared between subsets;
+        but the fit of the last step by itself takes a fraction of scikit-learn's time.
+        """
+        rows = self.problem
+        if self._why_whole or rows.n_outputs > 1 or not rows.nominal[np.flatnonzero(mask)].any():
+            return None
+        model = self._preparation.model(np.flatnonzero(mask), new_missing)
+        last = last_of(model)[1]
+        if not isinstance(model, Pipeline) or type(last) not in PARTS:
+            return None
+        cells, held = _before_last(model, self._preparation.cells(mask, train), self._labels[train], held)
+        weights = _weights(rows.sample_weight, train).get("sample_weight")
+        part = make_part(last, cells, self._labels[train], held, weights)
+        return self._recorded(np.ones(cells.shape[1], dtype=bool), part)
 
     def _attempt(self, work: Any) -> float:
         """Score, or give the score that stands for a failure."""
@@ -682,7 +708,7 @@ class CrossValidatedScorer(PredictiveScorer):
             asked["sample_weight"] = rows.sample_weight[train]
         cells = self._preparation.cells(mask, train)
         if len(kept):
-            held = _before_last(model, cells, self._labels[train], self._preparation.cells(mask, kept))
+            held = _before_last(model, cells, self._labels[train], self._preparation.cells(mask, kept))[1]
             if has_fit_parameter(final, "eval_X"):  # LightGBM from 4.7 on
                 asked |= {"eval_X": held, "eval_y": self._labels[kept]}
             else:
@@ -694,14 +720,14 @@ class CrossValidatedScorer(PredictiveScorer):
             return model.fit(cells, self._labels[train], **{f"{path}{key}": asked[key] for key in asked})
 
 
-def _before_last(model: Any, cells: Any, labels: NDArray[Any], held: Any) -> Any:
-    """Return what the last step of nested pipelines would see of other rows."""
+def _before_last(model: Any, cells: Any, labels: NDArray[Any], held: Any) -> tuple[Any, Any]:
+    """Return what the last step of nested pipelines would see of the rows that it learns from, and of others."""
     while isinstance(model, Pipeline):
         if len(model) > 1:
             steps = model[:-1].fit(cells, labels)
             cells, held = steps.transform(cells), steps.transform(held)
         model = model.steps[-1][1]
-    return held
+    return cells, held
 
 
 def stops_early(model: Any) -> bool:

@@ -75,3 +75,16 @@ def test_other_options_go_the_ordinary_way(option):
     assert SupportVectors.refuses(SVC(**option), 100, 4)
     assert not SupportVectors.refuses(SVC(), 100, 4)
     assert SupportVectors.refuses(SVC(), 2000, 4)
+
+
+def test_a_subset_one_larger_than_the_last_parent_predicts_new_rows():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 12))
+    problem = Problem.from_arrays(X, (X[:, [5, 9, 11]].sum(axis=1) > 0).astype(int))
+    scorer = CrossValidated(SVC(), cv=3).bind(problem, rng, Resources())
+    mask = np.isin(np.arange(12), [9, 11])
+    scorer.flips(mask, [np.array([5])], np.array([True]))
+    mask[5] = True
+    assert np.array_equal(
+        scorer.predict(mask, X[:9]).argmax(axis=1), SVC().fit(X[:, mask], problem.y).predict(X[:9][:, mask])
+    )

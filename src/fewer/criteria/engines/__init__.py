@@ -30,7 +30,7 @@ from fewer.criteria.engines._support_vectors import SupportVectors
 from fewer.criteria.engines._trees import BOOSTINGS, FORESTS, TREES, BoostingPart, ForestPart, TreePart
 from fewer.problem import FloatArray, IntArray, Problem
 
-__all__ = ["Engine", "find_engine", "find_part", "forest_importances", "in_single_precision"]
+__all__ = ["Engine", "find_engine", "find_part", "forest_importances", "in_single_precision", "make_part"]
 
 FILL = SimpleImputer(strategy="median", keep_empty_features=True)
 TRANSFORMERS = (StandardScaler, MinMaxScaler, SimpleImputer, SingleUnits)
@@ -214,15 +214,10 @@ def find_part(
     'ForestPart'
     """
     *transformers, last = _steps_of(estimator)
-    if (kind := PARTS.get(type(last))) is None:
-        return f"{type(last).__name__} is not among the recognised estimators"
-    reason = _odd_transformer(transformers) or kind.refuses(last, len(rows), problem.n_features)
-    if reason:
+    kind = _kind_of(last, len(rows), problem.n_features)
+    if reason := kind if isinstance(kind, str) else _odd_transformer(transformers):
         return reason
-    try:
-        last._validate_params()
-    except ValueError as error:  # scikit-learn's own fit raises it
-        return f"it could not be set up ({error})"
+    assert isinstance(kind, type)
     odd = problem.nominal
     if isinstance(last, HISTOGRAM_BOOSTINGS) and np.ndim(last.categorical_features):
         if transformers:
@@ -234,10 +229,40 @@ def find_part(
         if is_native or not fill:
             return "cells are missing"
         transformers = [clone(FILL), *transformers]
-    recognised: Any = type(last)
-    if not agrees(kind, recognised):
-        return "this version of scikit-learn fits it differently"
     return PartMaker(kind, last, transformers, ranks or {})
+
+
+def _kind_of(model: Any, n_rows: int, n_columns: int) -> type[Part] | str:
+    """Return what fits a model on a number of rows and columns, or why nothing does."""
+    recognised: Any = type(model)
+    if (kind := PARTS.get(recognised)) is None:
+        return f"{recognised.__name__} is not among the recognised estimators"
+    if reason := kind.refuses(model, n_rows, n_columns):
+        return reason
+    try:
+        model._validate_params()
+    except ValueError as error:  # scikit-learn's own fit raises it
+        return f"it could not be set up ({error})"
+    return kind if agrees(kind, recognised) else "this version of scikit-learn fits it differently"
+
+
+def make_part(model: Any, train: Any, labels: Any, test: Any, weights: FloatArray | None) -> Part | None:
+    """Lay out prepared rows for a model; None if it is not known, or these rows are left to scikit-learn.
+
+    Parameters
+    ----------
+    model : estimator
+        The last step of a pipeline, with a seed.
+    train, test : tables
+        What the steps before it make of the rows.
+    labels, weights : arrays
+        Of the training rows.
+    """
+    kind = _kind_of(model, *train.shape)
+    odd = isinstance(model, HISTOGRAM_BOOSTINGS) and np.ndim(model.categorical_features)
+    if isinstance(kind, str) or odd or not isinstance(train, np.ndarray) or train.dtype.kind != "f":
+        return None
+    return PartMaker(kind, model, []).make(train, labels, test, weights)
 
 
 def forest_importances(estimator: Any, problem: Problem, seed: int) -> FloatArray | None:
