@@ -94,10 +94,6 @@ class Bordering:
         kernels.enter(fit, column, k)
         self.columns.append(column)
 
-    def training_gains(self) -> FloatArray:
-        """Return how much each further column would take off the squared residuals."""
-        return np.asarray((self._fit.along**2).sum(axis=0) / self._fit.s)
-
     def lost(self, columns: IntArray) -> FloatArray:
         """Return the sum of squared leave-one-out errors with each of these columns added."""
         scratch = np.empty(len(self._X))
