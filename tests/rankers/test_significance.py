@@ -2,10 +2,12 @@ import tracemalloc
 
 import numpy as np
 import pytest
+import scipy
 from scipy.special import chdtrc, fdtrc
 from scipy.stats import chi2_contingency, f_oneway, norm
 from sklearn.datasets import load_diabetes, load_wine
 from sklearn.feature_selection import chi2, f_classif, f_regression
+from sklearn.utils.fixes import parse_version
 
 from fewer.contracts import IncompatibleError, Resources
 from fewer.problem import Problem
@@ -113,7 +115,9 @@ def test_tails_in_closed_form_are_those_of_the_incomplete_functions(freedom):
     ones = np.ones(500, dtype=bool)
     many = 1000 * freedom**2  # rows
     tests = f_tests(values, np.ones(500), ones.astype(int), np.full(500, many), ones, ~ones)
-    np.testing.assert_allclose(tests.p_value, fdtrc(1, many, values), rtol=1e-12)
+    # Before 1.14 SciPy's own tail is off by up to 1e-8.
+    near = 1e-12 if parse_version(scipy.__version__) >= parse_version("1.14") else 1e-7
+    np.testing.assert_allclose(tests.p_value, fdtrc(1, many, values), rtol=near)
 
 
 def test_many_levels_are_counted_and_not_spread_out():

@@ -94,7 +94,7 @@ def test_a_table_by_rows_has_the_moments_of_one_by_columns_to_the_bit(seed):
 
     rng = np.random.default_rng(seed)
     n, p, n_classes = rng.integers(20, 60), 40_000 if seed == 0 else rng.integers(1, 30), rng.integers(2, 5)
-    X = sparse.random_array((n, p), density=0.3, rng=rng, format="csr")
+    X = sparse.csr_array(np.where(rng.random((n, p)) < 0.3, rng.random((n, p)), 0.0))
     X.data = np.round(rng.normal(size=X.nnz), seed)
     full = np.column_stack([np.full(n, 2.0), rng.integers(1, 3, n), np.full(n, -1.0)])  # every row stores these
     X, p = sparse.hstack([X, sparse.csr_array(full)], format="csr"), p + 3

@@ -148,12 +148,13 @@ def _check_selection(problem, options, content):
 def _score_again(problem, options, content):
     """Score the chosen subset alone, from the beginning."""
     from fewer.contracts import round_scores
-    from fewer.run.planning import make_plan, prepare_rows
+    from fewer.run.planning import fewer_folds, make_plan, prepare_rows
     from fewer.run.request import Request
     from fewer.selectors import SubsetSelector
 
     words = {word: options[name] for name, word in ASKED.items() if name in options}
-    request = Request(**words, seed=int(options.get("--seed", 0)), cv=int(options.get("--folds", 5)))
+    problem, cv = fewer_folds(problem, int(options.get("--folds", 5)), options.get("--rare", "refuse"))
+    request = Request(**words, seed=int(options.get("--seed", 0)), cv=cv)
     problem = prepare_rows(problem, request)
     selector = make_plan(problem, request).selector
     found, mask = content["score_search"], np.array(content["support"])
