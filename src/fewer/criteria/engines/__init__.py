@@ -257,6 +257,16 @@ def make_part(model: Any, train: Any, labels: Any, test: Any, weights: FloatArra
         What the steps before it make of the rows.
     labels, weights : arrays
         Of the training rows.
+
+    Returns
+    -------
+    Part or None
+
+    Examples
+    --------
+    >>> part = make_part(GaussianNB(), np.zeros((2, 1)), np.array([0, 1]), np.zeros((1, 1)), None)
+    >>> part is None
+    True
     """
     kind = _kind_of(model, *train.shape)
     odd = isinstance(model, HISTOGRAM_BOOSTINGS) and np.ndim(model.categorical_features)
