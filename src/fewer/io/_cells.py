@@ -69,8 +69,8 @@ class NumberFormat:
 
     def _pattern(self) -> str:
         decimal, group = re.escape(self.decimal), re.escape(self.thousands)
-        whole = rf"[1-9]\d{{0,2}}(?:{group}\d{{2,3}})*{group}\d{{3}}|\d+" if self.thousands else r"\d+"
-        body = rf"(?:(?:{whole})(?:{decimal}\d*)?|{decimal}\d+)(?:[eE][+-]?\d+)?"
+        integer = rf"[1-9]\d{{0,2}}(?:{group}\d{{2,3}})*{group}\d{{3}}|\d+" if self.thousands else r"\d+"
+        body = rf"(?:(?:{integer})(?:{decimal}\d*)?|{decimal}\d+)(?:[eE][+-]?\d+)?"
         prefix, suffix = re.escape(self.prefix), re.escape(self.suffix)
         return rf"^(?P<before>[+-]?)\s*{prefix}\s*(?P<after>[+-]?)\s*(?P<body>{body})\s*{suffix}\s*(?P<behind>-?)\s*$"
 

@@ -184,25 +184,25 @@ def understand_table(
     sheet = read_sheet(path, options, memory) if sheet is None else sheet
     names = sheet.frame.columns
     label = None if target is None else names[find_target(target, names, display_name(path))]
-    asked = dict[str, Any](options)
+    by_name = dict[str, Any](options)
     chosen = {
-        kind: {names[column_number(column, names, kind)] for column in asked.get(kind) or ()}
+        kind: {names[column_number(column, names, kind)] for column in by_name.get(kind) or ()}
         for kind in ("nominal", "numeric", "exclude")
     }
     roles = {
-        role: names[column_number(asked[role], names, role)]
+        role: names[column_number(by_name[role], names, role)]
         for role in ("groups", "sample_weight", "time")
-        if asked.get(role) is not None
+        if by_name.get(role) is not None
     }
     if both := chosen["nominal"] & chosen["numeric"]:
         raise InputError(f"Column {sorted(both)[0]!r} is both nominal and numeric; choose one.")
     if label is not None and label in chosen["exclude"]:
         raise InputError(f"{label!r} is both target and excluded; choose one.")
     sheet = sheet.without(chosen["exclude"])
-    said = _said_of_cells(sheet, label, task, chosen, roles.get("groups"), options)
-    understood = sheet.typed(said)
+    read_options = _said_of_cells(sheet, label, task, chosen, roles.get("groups"), options)
+    understood = sheet.typed(read_options)
     rows = _Rows(understood, label, sheet, bool(options.get("skip_rows_without_target")))
-    levels = {name for name, reading in said.readings.items() if reading.kind == "nominal" and name in names}
+    levels = {name for name, reading in read_options.readings.items() if reading.kind == "nominal" and name in names}
     others = {label, *roles.values(), *chosen["exclude"]}
     return UnderstoodTable(
         sheet,
@@ -210,10 +210,10 @@ def understand_table(
         rows.frame,
         label,
         roles,
-        sorted((said.nominal | levels) - others, key=names.index),
-        sorted(said.numeric - others, key=names.index),
+        sorted((read_options.nominal | levels) - others, key=names.index),
+        sorted(read_options.numeric - others, key=names.index),
         rows.place,
-        [*sheet.notes, *_schema_notes(said.readings, names, path), *understood.notes, *rows.notes],
+        [*sheet.notes, *_schema_notes(read_options.readings, names, path), *understood.notes, *rows.notes],
         rows.problems,
     )
 
@@ -281,10 +281,10 @@ class _Rows:
             return
         if count == len(lost):
             raise InputError(f"The target {target!r} is missing in every row; choose another.")
-        kept, whole = (~lost).arg_true().to_numpy(), self.place
+        kept, place_in_file = (~lost).arg_true().to_numpy(), self.place
         self.frame = self.frame.filter(~lost)
         self._texts = None if self._texts is None else self._texts.filter(~lost)
-        self.place = lambda row: whole(int(kept[row]))
+        self.place = lambda row: place_in_file(int(kept[row]))
         self.notes.append(f"{count:,} {'rows have' if count > 1 else 'row has'} no target; skipped.")
 
     def _report_endless(self, column: pl.Series, is_target: bool) -> None:
@@ -353,9 +353,9 @@ def read_sheet(path: Path | str, options: TableOptions | None = None, memory: in
         return read_workbook(content, name, options.get("sheet"), header, limit)
     if is_database(content):
         return read_database(str(path), header, limit)
-    for magic, what in STRANGERS.items():
+    for magic, description in STRANGERS.items():
         if content.startswith(magic):
-            raise InputError(f"{name} is {what}.")
+            raise InputError(f"{name} is {description}.")
     typed = read_typed(content, name, limit)
     if typed is not None:
         return typed
@@ -380,8 +380,8 @@ def _together(path: Path | str, options: TableOptions, limit: int) -> Sheet:
             raise InputError(f"{file} has other columns than {files[0]}; name files of one table.")
     named = named_by_folders(path, files, sheets[0].is_text).drop(sheets[0].frame.columns, strict=False)
     if named.width:
-        whole = [sheet.frame.join(named[i : i + 1], how="cross") for i, sheet in enumerate(sheets)]
-        sheets = [replace(sheet, frame=frame) for sheet, frame in zip(sheets, whole, strict=True)]
+        frames = [sheet.frame.join(named[i : i + 1], how="cross") for i, sheet in enumerate(sheets)]
+        sheets = [replace(sheet, frame=frame) for sheet, frame in zip(sheets, frames, strict=True)]
     starts = np.cumsum([0, *(sheet.frame.height for sheet in sheets)])
 
     def place(row: int) -> str:
@@ -507,7 +507,7 @@ def reduce_table(
     """
     derived = [name for name in columns if name.rpartition(": ")[2] in PARTS and name.rpartition(": ")[0]]
     sheet = read_sheet(path, options)
-    whole = frame = sheet.frame
+    original = frame = sheet.frame
     if contract is not None:
         _check_sheet(sheet, contract, {*columns, *derived})
     if typed or derived:
@@ -515,10 +515,10 @@ def reduce_table(
         table.understood.raise_problems()
         frame = add_calendar(table.frame) if derived else table.frame
         frame = frame.with_columns(
-            whole[name] for name in columns if name not in frame.columns and name in whole.columns
+            original[name] for name in columns if name not in frame.columns and name in original.columns
         )
     if target is not None:
-        columns = [*columns, whole.columns[find_target(target, whole.columns, display_name(path))]]
+        columns = [*columns, original.columns[find_target(target, original.columns, display_name(path))]]
     refuse_absent(columns, frame.columns, display_name(path))
     return frame.select(columns)
 
@@ -529,8 +529,8 @@ def _check_sheet(sheet: Sheet, contract: Contract, asked: set[str]) -> None:
     kinds = {column["name"]: column["kind"] for column in contract.columns if not column.get("date")}
     chosen = {kind: frozenset(name for name in names if kinds.get(name) == kind) for kind in ("nominal", "numeric")}
     needed = {name for name in contract.features if name in names}
-    said = ReadOptions(nominal=chosen["nominal"] & needed, numeric=chosen["numeric"] & needed, missing=sheet.missing)
-    read = sheet.without(set(names) - needed).typed(said)
+    options = ReadOptions(nominal=chosen["nominal"] & needed, numeric=chosen["numeric"] & needed, missing=sheet.missing)
+    read = sheet.without(set(names) - needed).typed(options)
     typed = read.frame.with_columns(sheet.frame[problem.column] for problem in read.problems)
     stored = tuple(name for name in contract.features if name in names)  # the weekday of a date is not stored
     others = [name for name in names if name not in asked]

@@ -68,8 +68,8 @@ def unpacked(content: bytes, name: str, limit: int) -> bytes:
             with opened() as file:
                 content = read_limited(file, name, limit)
         except (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, RuntimeError) as error:
-            what = "it has a password" if "encrypted" in str(error) else "it is damaged"
-            raise InputError(f"{name} cannot be unpacked: {what}; copy or pack it again.") from None
+            reason = "it has a password" if "encrypted" in str(error) else "it is damaged"
+            raise InputError(f"{name} cannot be unpacked: {reason}; copy or pack it again.") from None
     raise InputError(f"{name} holds packed files in packed files; unpack it.")
 
 
@@ -282,10 +282,10 @@ def _query(table: str, tables: Sequence[str], place: str, quote: Callable[[str],
     if not table and len(tables) == 1:
         table = tables[0]
     if table not in tables:
-        asked = f"has no table {table!r}" if table else f"holds {len(tables)} tables"
+        reason = f"has no table {table!r}" if table else f"holds {len(tables)} tables"
         listed = ", ".join(tables[:12]) or "none"
         example = f"{place}{SEPARATOR}{(*tables, 'people')[0]}"
-        raise InputError(f"{place} {asked}; name one behind ::, as in {example} (tables: {listed}).")
+        raise InputError(f"{place} {reason}; name one behind ::, as in {example} (tables: {listed}).")
     return f"SELECT * FROM {quote(table)}"
 
 
@@ -302,8 +302,8 @@ def _of_file(file: Path, table: str, limit: int) -> Rows:
     try:
         with closing(connect(str(file) if is_duck else f"{file.absolute().as_uri()}?mode=ro")) as connection:
             tables = [name for (name,) in connection.execute(listed).fetchall()]
-            found = connection.execute(_query(table, tables, str(file)))
-            return [column[0] for column in found.description], _fetched(found, str(file), limit)
+            cursor = connection.execute(_query(table, tables, str(file)))
+            return [column[0] for column in cursor.description], _fetched(cursor, str(file), limit)
     except library.Error as error:
         raise InputError(f"{file} cannot be read ({str(error).splitlines()[0]}).") from None
 
@@ -317,8 +317,8 @@ def _by_sqlalchemy(address: str, table: str, limit: int) -> Rows:
             tables = [*inspector.get_table_names(), *inspector.get_view_names()]
             place, quote = engine.url.render_as_string(hide_password=True), engine.dialect.identifier_preparer.quote
             query = _query(table, tables, place, quote)
-            found = connection.execute(sqlalchemy.text(query))
-            return list(found.keys()), _fetched(found, table, limit)
+            result = connection.execute(sqlalchemy.text(query))
+            return list(result.keys()), _fetched(result, table, limit)
     except InputError:
         raise
     except Exception as error:  # every driver has classes of its own
@@ -360,7 +360,7 @@ class Attribute:
 
 
 def is_arff(content: bytes, name: str) -> bool:
-    """Tell ARFF from other text by its name or by its first word."""
+    """Return whether a text is ARFF, by its name or its first word."""
     if name.lower().removesuffix(".gz").endswith(".arff"):
         return True
     first = next((line for line in content[:65536].splitlines() if line.strip() and not line.startswith(b"%")), b"")
@@ -525,16 +525,16 @@ def _refuse_wrong_cells(frame: pl.DataFrame, attributes: list[Attribute], lines:
         column = frame[attribute.name]
         if attribute.kind == "numeric":
             wrong: Any = column.cast(pl.Float64, strict=False).is_null() & column.is_not_null()
-            what = "not a number"
+            fault = "not a number"
         elif attribute.kind == "nominal":
             wrong = ~column.is_in(list(attribute.levels)) & column.is_not_null()
-            what = "none of its levels"
+            fault = "none of its levels"
         else:
             continue
         if wrong.any():
             row = int(wrong.arg_true()[0])
             raise InputError(
-                f"{name}, line {lines[row]}: {column[row]!r} in attribute {attribute.name!r} is {what}; "
+                f"{name}, line {lines[row]}: {column[row]!r} in attribute {attribute.name!r} is {fault}; "
                 "correct the cell or the declaration."
             )
 
@@ -553,7 +553,7 @@ _CASE_BASE = re.compile(rb"\s*(<\?xml[^>]*\?>\s*|<!--.*?-->\s*)*<(?:\w+:)?caseba
 
 
 def is_cbml(content: bytes, name: str) -> bool:
-    """Tell CBML from other text by its name or by its first element.
+    """Return whether a text is CBML, by its name or its first element.
 
     Examples
     --------
@@ -607,17 +607,17 @@ def _parsed_xml(content: bytes, name: str) -> Element:
 
 def _cells_of_case(case: Element, where: str, above: str = "") -> dict[str, str | None]:
     """Return the values of the features of a case, those of groups under their paths."""
-    found: dict[str, str | None] = {}
+    cells: dict[str, str | None] = {}
     for element in case:
         path = above + _tag(element)
         inside = (
             _cells_of_case(element, where, f"{path}/") if len(element) else {path: (element.text or "").strip() or None}
         )
-        twice = next((column for column in inside if column in found), None)
+        twice = next((column for column in inside if column in cells), None)
         if twice is not None:
             raise InputError(f"{where}: feature {twice!r} stands there twice; a table has one value in a cell.")
-        found |= inside
-    return found
+        cells |= inside
+    return cells
 
 
 def _tag(element: Element) -> str:

@@ -327,11 +327,11 @@ def _table(columns: Sequence[ColumnSummary], width: int) -> list[str]:
     """Lay the columns out so that none is hidden: examples and notes get what is left of a line."""
     rows = [("column", "kind", "missing", "distinct", "(note) examples")]
     for column in columns:
-        told = ", ".join(short(example, 20) for example in column.examples)
+        details = ", ".join(short(example, 20) for example in column.examples)
         marks = [column.role] * (column.role != "feature") + [column.note] * bool(column.note)
-        told = f"({': '.join(marks)}) {told}" if marks else told
+        details = f"({': '.join(marks)}) {details}" if marks else details
         kind, missing = column.kind, f"{column.missing:.0%}"
-        rows.append((column.name, kind, missing, f"{column.distinct:,}", told))
+        rows.append((column.name, kind, missing, f"{column.distinct:,}", details))
     longest = max(12, min(28, width // 3))
     names = [short(printable(row[0]), longest) for row in rows]
     widths = [max(map(len, names)), *(max(len(row[i]) for row in rows) for i in (1, 2, 3))]
@@ -374,15 +374,15 @@ def inspect_chunks(path: Any, target: str | int | None = None, exclude: Sequence
     label = None if target is None else names[find_target(target, names, source.name)]
     seen = source.reduce(ColumnsSeen(source, names), Resources(effective_n_jobs(None)))
     columns = []
-    for name, own in seen.items():
-        share = own.missing / max(own.n_rows, 1)
+    for name, column in seen.items():
+        share = column.missing / max(column.n_rows, 1)
         notes = ["mostly missing" if share < 1 else "empty"] * (share >= MOSTLY_MISSING)
-        notes += ["constant"] * (own.distinct == 1 and share < MOSTLY_MISSING)
-        notes += [f"{own.low:.6g} to {own.high:.6g}"] * bool(own.low < own.high)
-        kind, role = own.kind(source.columns[name], source.is_text), "target" if name == label else "feature"
-        if kind == "nominal" and own.distinct > SURE_NAMES * (own.n_rows - own.missing) and own.n_rows > K:
+        notes += ["constant"] * (column.distinct == 1 and share < MOSTLY_MISSING)
+        notes += [f"{column.low:.6g} to {column.high:.6g}"] * bool(column.low < column.high)
+        kind, role = column.kind(source.columns[name], source.is_text), "target" if name == label else "feature"
+        if kind == "nominal" and column.distinct > SURE_NAMES * (column.n_rows - column.missing) and column.n_rows > K:
             notes.append("nearly every row has its own value")
-        columns.append(ColumnSummary(name, role, kind, share, own.distinct, own.examples, "; ".join(notes)))
+        columns.append(ColumnSummary(name, role, kind, share, column.distinct, column.examples, "; ".join(notes)))
     n_rows = next(iter(seen.values())).n_rows
     parts = counted(source.n_parts, "part")
     note = f"Read in chunks: all rows, {parts}. From 1,024 on, counts of different values are estimates."
@@ -419,19 +419,19 @@ class ColumnSeen:
         if is_text:
             cells = blanked(cells)
             self.fit += fits_of(cells)
-        there = cells.drop_nulls()
-        there = there.drop_nans() if there.dtype.is_float() else there
-        self.missing += len(cells) - len(there)
-        if not len(there):
+        present = cells.drop_nulls()
+        present = present.drop_nans() if present.dtype.is_float() else present
+        self.missing += len(cells) - len(present)
+        if not len(present):
             return
-        if there.dtype.is_numeric():
-            self.low, self.high = min(self.low, float(there.min())), max(self.high, float(there.max()))  # type: ignore[arg-type]
-        self._show(str(cell) for cell in there.head(50).to_list())
-        if not there.dtype.is_nested():
-            found = there.hash(seed=7).to_numpy()
+        if present.dtype.is_numeric():
+            self.low, self.high = min(self.low, float(present.min())), max(self.high, float(present.max()))  # type: ignore[arg-type]
+        self._show(str(cell) for cell in present.head(50).to_list())
+        if not present.dtype.is_nested():
+            hashes = present.hash(seed=7).to_numpy()
             if len(self.hashes) == K:
-                found = found[found < self.hashes[-1]]
-            self._keep(np.unique(found))
+                hashes = hashes[hashes < self.hashes[-1]]
+            self._keep(np.unique(hashes))
 
     def _show(self, cells: Iterable[str]) -> None:
         for cell in cells:
@@ -460,11 +460,11 @@ class ColumnSeen:
     def kind(self, dtype: pl.DataType, is_text: bool) -> str:
         """Name what the cells are."""
         if is_text:
-            there, numbers, truths, dates, digits, zeros = self.fit.tolist()
-            if there and zeros and digits == there:
+            present, numbers, truths, dates, digits, zeros = self.fit.tolist()
+            if present and zeros and digits == present:
                 return "nominal"
             named = (("numeric", numbers), ("boolean", truths), ("date", dates))
-            return next((kind for kind, count in named if there and count == there), "nominal")
+            return next((kind for kind, count in named if present and count == present), "nominal")
         if dtype == pl.Boolean or dtype.is_numeric():
             return "boolean" if dtype == pl.Boolean else "numeric"
         return "date" if dtype.is_temporal() else "nominal"
@@ -489,12 +489,12 @@ class ColumnsSeen(PartWork):
         """Look at one part."""
         seen = {name: ColumnSeen() for name in self.columns}
         for frame in frames:
-            for name, own in seen.items():
-                own.add(frame[name], self._is_text)
+            for name, column in seen.items():
+                column.add(frame[name], self._is_text)
         return seen
 
     def merge(self, into: dict[str, ColumnSeen], other: dict[str, ColumnSeen]) -> dict[str, ColumnSeen]:
         """Put what two runs of parts show together."""
-        for name, own in into.items():
-            own.merge(other[name])
+        for name, column in into.items():
+            column.merge(other[name])
         return into

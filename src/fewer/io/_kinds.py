@@ -311,15 +311,15 @@ def _looks_of(texts: pl.DataFrame) -> list[_Looks]:
     """Say which columns are digits with leading zeros, and which may hold dates such as 20260131."""
     # Both hold digits alone, which one cell of most columns of numbers refutes.
     firsts = texts.select(pl.all().drop_nulls().first()).row(0)
-    whole = [name for name, cell in zip(texts.columns, firsts, strict=True) if cell is None or cell.strip().isdigit()]
-    if not whole:
+    likely = [name for name, cell in zip(texts.columns, firsts, strict=True) if cell is None or cell.strip().isdigit()]
+    if not likely:
         return [_Looks(False, False)] * texts.width
-    few, cells = texts.select(whole), pl.all().str
+    few, cells = texts.select(likely), pl.all().str
     zeros = few.select((cells.starts_with("0") & (cells.len_bytes() > 1)).any()).row(0)
     digits = few.select(pl.all().str.strip_chars().str.contains(r"^\d+$").all()).row(0)
     compact = few.select(pl.all().drop_nulls().head(20).str.contains(COMPACT).all()).row(0)
     looks = {
-        name: _Looks(one and two, three) for name, one, two, three in zip(whole, zeros, digits, compact, strict=True)
+        name: _Looks(one and two, three) for name, one, two, three in zip(likely, zeros, digits, compact, strict=True)
     }
     return [looks.get(name, _Looks(False, False)) for name in texts.columns]
 
@@ -501,12 +501,12 @@ def _draft_by_schema(text: pl.Series, reading: Reading, place: Place) -> _Draft:
         return _Draft(text, column, reading, problem=_problem(text, column, "neither true nor false", place))
     if reading.format is None or reading.kind in ("nominal", "left out"):
         return _Draft(text, text, reading)
-    what = "not a number" if reading.kind == "numeric" else "not a date"
+    fault = "not a number" if reading.kind == "numeric" else "not a date"
     if reading.format == NumberFormat():
         column = text.cast(pl.Float64, strict=False)
     else:
-        column, what = reading.format.read(text), f"{what} ({reading.format.describe()})"
-    return _Draft(text, column, reading, problem=_problem(text, column, what + ", as the schema says", place))
+        column, fault = reading.format.read(text), f"{fault} ({reading.format.describe()})"
+    return _Draft(text, column, reading, problem=_problem(text, column, fault + ", as the schema says", place))
 
 
 def _problem(
@@ -523,8 +523,8 @@ def _problem(
     is_target = options is not None and name == options.target
     cure = "give --task classification" if is_target else f"make the column nominal (--nominal {name})"
     kinds = {"not a number": "numbers", "not a date": "dates", "not a time": "times of day"}
-    what = next((kind for start, kind in kinds.items() if trouble.startswith(start)), "yes or no")
-    message = f"Column {name!r} holds {what}, but {place(row)} is {cell!r}; correct or clear the cell, or {cure}."
+    expected = next((kind for start, kind in kinds.items() if trouble.startswith(start)), "yes or no")
+    message = f"Column {name!r} holds {expected}, but {place(row)} is {cell!r}; correct or clear the cell, or {cure}."
     return ParseProblem(name, place(row), cell, count, trouble, message, is_target, cells)
 
 
@@ -589,7 +589,7 @@ def _decide_orders(drafts: list[_Draft]) -> None:
 
 
 def _format_notes(drafts: list[_Draft]) -> list[str]:
-    """Say which columns were read in a way of their own, one sentence for each way."""
+    """Name the columns that were read in an unusual way, one sentence for each way."""
     ways: dict[tuple[str, str], list[_Draft]] = {}
     for draft in drafts:
         form = draft.reading.format

@@ -68,7 +68,7 @@ Encoded = tuple[FloatArray, Kind, tuple[str, ...]]
 
 
 def infer_task(y: NDArray[Any]) -> Task:
-    """Tell classification from regression by the target.
+    """Choose classification or regression by the target.
 
     Strings, booleans and up to 20 distinct whole numbers are classes; everything else is a quantity.
 
@@ -90,8 +90,8 @@ def infer_task(y: NDArray[Any]) -> Task:
     if y.dtype.kind not in "iuf":
         return "classification"
     values = distinct(y)
-    whole = bool(np.all(values == np.round(values)))
-    return "classification" if whole and len(values) <= MAX_INTEGER_CLASSES else "regression"
+    are_whole = bool(np.all(values == np.round(values)))
+    return "classification" if are_whole and len(values) <= MAX_INTEGER_CLASSES else "regression"
 
 
 def to_problem(
@@ -205,9 +205,9 @@ class ProblemReader:
         if problem.has_missing:
             notes += missing_notes(dict(zip(table.names, problem.missing.mean(axis=0).tolist(), strict=True)))
         time = self.rows.get("time")
-        found = suspicions(problem, table.dated, None if time is None else _days_of(time))
-        notes += [one.evidence for one in found]
-        return problem.told(notes, schema, found)
+        suspected = suspicions(problem, table.dated, None if time is None else _days_of(time))
+        notes += [one.evidence for one in suspected]
+        return problem.told(notes, schema, suspected)
 
     def _weighted_problem(self, X: Any, y: Any) -> Problem:
         """Make a problem of the rows that have a weight above 0; weights are relative to their mean."""
@@ -226,10 +226,10 @@ class ProblemReader:
         if dropped:
             if len(y) != n_rows:
                 raise InputError(f"The target has {len(y)} rows, but the table has {n_rows}; give one for each row.")
-            X, whole = _safe_indexing(X, kept), np.asarray(y, dtype=object)
+            X, all_targets = _safe_indexing(X, kept), np.asarray(y, dtype=object)
             y = _safe_indexing(y, kept)
             notes.append(f"{dropped} of {n_rows} rows have weight 0; they were left out before anything else.")
-            notes += _lost_classes(whole, kept)
+            notes += _lost_classes(all_targets, kept)
         rows = {name: None if given is None else np.asarray(given)[kept] for name, given in self.rows.items()}
         place = self.place if not dropped else lambda row: self.place(int(kept[row]))
         reader = replace(self, rows={**rows, "sample_weight": None}, notes=notes, place=place)
@@ -319,8 +319,8 @@ class ProblemReader:
         if numbers:
             notes = [f"{name_list(numbers)} text that holds numbers, used as levels; convert quantities to numbers."]
         if dated:
-            what = name_list(dated).removesuffix(" is").removesuffix(" are")
-            notes.append(f"{what} hold{'s' * (len(dated) == 1)} dates, used as days since 1970-01-01.")
+            subject = name_list(dated).removesuffix(" is").removesuffix(" are")
+            notes.append(f"{subject} hold{'s' * (len(dated) == 1)} dates, used as days since 1970-01-01.")
         return Table(table, names, tuple(kinds), levels, notes, dated)
 
 
@@ -512,7 +512,7 @@ def encode(column: Any, name: str, forced: Kind | None, place: Place, dated: lis
 
 def _encode_cells(column: list[Any], name: str, forced: Kind | None, place: Place, dated: list[str]) -> Encoded:
     present = [not _is_missing(cell) for cell in column]
-    cells = [cell for cell, there in zip(column, present, strict=True) if there]
+    cells = [cell for cell, is_present in zip(column, present, strict=True) if is_present]
     types = {type(cell) for cell in cells}
     if forced == "numeric":
         return _forced_numbers(column, present, name, place), "numeric", ()
@@ -614,8 +614,8 @@ def _compared(column: nw.Series[Any], name: str, was: Mapping[str, Any], place: 
         is_flag = was["kind"] == "boolean" and bool(np.isin(cells[present], (0.0, 1.0)).all())
         fits = holds == held or (kind != "nominal" and not dated and (is_flag or held == "numbers"))
     if present.any() and not fits:
-        there, shown = np.flatnonzero(present).tolist(), column.to_list()
-        row = next((i for i in there if not _is_float(shown[i])), there[0])
+        present_rows, shown = np.flatnonzero(present).tolist(), column.to_list()
+        row = next((i for i in present_rows if not _is_float(shown[i])), present_rows[0])
         raise InputError(
             f"Column {name!r} held {held} when the features were chosen and holds {holds} now "
             f"({shown[row]!r} in {place(row)}); convert the column or correct the cell."
@@ -678,14 +678,14 @@ def _as_text(cell: Any) -> str:
 
 def _forced_numbers(column: Sequence[Any], present: list[bool], name: str, place: Place) -> FloatArray:
     numbers = np.full(len(column), np.nan)
-    for row, (cell, there) in enumerate(zip(column, present, strict=True)):
-        if there:
+    for row, (cell, is_present) in enumerate(zip(column, present, strict=True)):
+        if is_present:
             try:
                 numbers[row] = float(cell)
             except (TypeError, ValueError):
-                found = _formatted_numbers(column, present)
-                if found is not None:
-                    return found
+                formatted = _formatted_numbers(column, present)
+                if formatted is not None:
+                    return formatted
                 raise InputError(
                     f"Column {name!r} is declared numeric, but {place(row)} is {cell!r}; correct or clear the cell."
                 ) from None
@@ -693,11 +693,11 @@ def _forced_numbers(column: Sequence[Any], present: list[bool], name: str, place
 
 
 def _formatted_numbers(column: Sequence[Any], present: list[bool]) -> FloatArray | None:
-    texts = [str(cell) if there else None for cell, there in zip(column, present, strict=True)]
-    found = find_number_format(pl.Series(texts, dtype=pl.String))
-    if found is None or found.mixed or found.cells.null_count() > present.count(False):
+    texts = [str(cell) if is_present else None for cell, is_present in zip(column, present, strict=True)]
+    parsed = find_number_format(pl.Series(texts, dtype=pl.String))
+    if parsed is None or parsed.mixed or parsed.cells.null_count() > present.count(False):
         return None
-    return np.asarray(found.cells.to_numpy(), dtype=np.float64)
+    return np.asarray(parsed.cells.to_numpy(), dtype=np.float64)
 
 
 def _scatter(values: Sequence[Any], present: Sequence[bool] | BoolArray) -> FloatArray:
@@ -821,12 +821,12 @@ def _refuse_extremes(table: Table, low: FloatArray, high: FloatArray, place: Pla
     """Refuse columns with numbers too large to be squared, or with differences too small for it."""
     extreme, tiny = (low < -LARGEST) | (high > LARGEST), (low < high) & (high - low < SMALLEST)
     column = int(np.argmax(extreme if extreme.any() else tiny))
-    what = f"Column {table.names[column]!r}"
+    subject = f"Column {table.names[column]!r}"
     if extreme.any():
-        _refuse_endless(table.X[:, column], what, place)
+        _refuse_endless(table.X[:, column], subject, place)
     if tiny.any():
         spread = high[column] - low[column]
-        raise InputError(f"{what} varies by only {spread:g}, too little to compute with; rescale or drop it.")
+        raise InputError(f"{subject} varies by only {spread:g}, too little to compute with; rescale or drop it.")
 
 
 def _refuse_endless(column: FloatArray, what: str, place: Place) -> None:

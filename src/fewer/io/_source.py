@@ -417,8 +417,8 @@ def files_of(path: str | Path) -> list[Path]:
         return files
     files = sorted(Path(match) for match in glob.glob(text, recursive=True) if Path(match).is_file())
     if not files:
-        what = "No file matches" if any(mark in text for mark in GLOB) else "File not found:"
-        raise InputError(f"{what} {text}; check the path.")
+        reason = "No file matches" if any(mark in text for mark in GLOB) else "File not found:"
+        raise InputError(f"{reason} {text}; check the path.")
     return files
 
 
@@ -428,12 +428,12 @@ def named_by_folders(path: str | Path, files: Sequence[Path], is_text: bool) -> 
     fixed = steps if Path(path).exists() else takewhile(lambda step: not any(mark in step for mark in GLOB), steps)
     root = Path(*fixed)
     below = [file.relative_to(root).parts[:-1] for file in files]
-    found = [dict(unquote(step).split("=", 1) for step in inner if "=" in step) for inner in below]
-    for file, own in zip(files, found, strict=True):
-        if list(own) != list(found[0]):
-            named = " and ".join(repr(name) for name in found[0] or own)
+    by_file = [dict(unquote(step).split("=", 1) for step in inner if "=" in step) for inner in below]
+    for file, cells in zip(files, by_file, strict=True):
+        if list(cells) != list(by_file[0]):
+            named = " and ".join(repr(name) for name in by_file[0] or cells)
             raise InputError(f"Folders of {path} name {named}, but not the one of {file}; arrange them alike.")
-    return pl.DataFrame([_typed([own[name] for own in found], is_text).alias(name) for name in found[0]])
+    return pl.DataFrame([_typed([cells[name] for cells in by_file], is_text).alias(name) for name in by_file[0]])
 
 
 def _typed(cells: list[str], is_text: bool) -> pl.Series:
@@ -514,16 +514,16 @@ class ParquetSource(Source):
 
         if mixed := [self._mixed[name] for name in columns if name in self._mixed]:
             raise InputError(mixed[0])
-        own, plain = self._parts[part], all(_is_plain(self.columns[name]) for name in columns)
-        with pq.ParquetFile(own.file, pre_buffer=False) as file:
-            groups = [file.metadata.row_group(group) for group in range(own.high)]
-            start = sum(group.num_rows for group in groups[: own.low])
-            for number, group in enumerate(groups[own.low :], own.low):
+        span, plain = self._parts[part], all(_is_plain(self.columns[name]) for name in columns)
+        with pq.ParquetFile(span.file, pre_buffer=False) as file:
+            groups = [file.metadata.row_group(group) for group in range(span.high)]
+            start = sum(group.num_rows for group in groups[: span.low])
+            for number, group in enumerate(groups[span.low :], span.low):
                 # Polars decodes in half the time, but a whole group at once; chunks are the same both ways.
                 if plain and group.total_byte_size <= min(GROUP_BYTES, available_memory() // 8):
-                    whole = pl.scan_parquet(own.file).select(columns).slice(start, group.num_rows).collect()
-                    frames = whole.iter_slices(n_rows)
-                else:  # threads of its own would only stand in the way of those that read other parts
+                    group_frame = pl.scan_parquet(span.file).select(columns).slice(start, group.num_rows).collect()
+                    frames = group_frame.iter_slices(n_rows)
+                else:  # its own threads would slow down the reading of other parts
                     way = {"row_groups": [number], "columns": list(columns), "use_threads": False}
                     frames = map(_frame, file.iter_batches(n_rows, **way))
                 start += group.num_rows
@@ -575,8 +575,8 @@ class TextSource(Source):
         self._separator = find_separator(start)
         self._names: list[str] = []
         for file in self.files:
-            found = self._scan(file).collect_schema().names()
-            header = [name.strip() or f"column {i + 1}" for i, name in enumerate(found)]
+            raw_names = self._scan(file).collect_schema().names()
+            header = [name.strip() or f"column {i + 1}" for i, name in enumerate(raw_names)]
             refuse_repeated_names(header, f"{file.name}: ")
             self._names = self._names or header
             if header != self._names:
@@ -694,18 +694,18 @@ class PartitionSource(Source):
         import dask
 
         with dask.config.set({"optimization.tune.active": False}):
-            there = self._frame[list(columns)].to_delayed()
-        if len(there) < self.n_parts:  # an older Dask
-            there = [dask.delayed(getitem)(part, list(columns)) for part in self._frame.to_delayed()]
-        return list(there)
+            partitions = self._frame[list(columns)].to_delayed()
+        if len(partitions) < self.n_parts:  # an older Dask
+            partitions = [dask.delayed(getitem)(part, list(columns)) for part in self._frame.to_delayed()]
+        return list(partitions)
 
     def reduce(self, work: PartWork, resources: Resources, parts: Sequence[int] | None = None) -> Any:
         """Work on the workers of the frame's cluster, where its partitions are; without one, here."""
         client = self._client(resources)
         if client is None:
             return super().reduce(work, resources.alone(), parts)
-        there = self._partitions(work.columns)
-        tasks = [(part, there[part]) for part in (range(self.n_parts) if parts is None else parts)]
+        partitions = self._partitions(work.columns)
+        tasks = [(part, partitions[part]) for part in (range(self.n_parts) if parts is None else parts)]
         resources = replace(resources, executor=client)
         return reduce_tasks(_read_frame, _merge, tasks, resources, shared=(work, None), finish=_finish)
 

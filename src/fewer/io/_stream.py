@@ -237,8 +237,8 @@ def group_keys(cells: pl.Series, text: bool = False) -> NDArray[np.uint64]:
         raise InputError(f"{cells.name!r} has no group in {missing:,} rows; every row needs one.")
     if cells.dtype.is_float():
         numbers = cells.cast(pl.Float64).to_numpy()
-        whole = (numbers == np.floor(numbers)) & (np.abs(numbers) < 2**53)  # 7 and 7.0 are one group
-        keys = np.where(whole, np.where(whole, numbers, 0.0).astype(np.int64), numbers.view(np.int64))
+        is_whole = (numbers == np.floor(numbers)) & (np.abs(numbers) < 2**53)  # 7 and 7.0 are one group
+        keys = np.where(is_whole, np.where(is_whole, numbers, 0.0).astype(np.int64), numbers.view(np.int64))
     elif cells.dtype.is_integer() or cells.dtype.is_temporal() or cells.dtype == pl.Boolean:
         keys = cells.to_physical().to_numpy().astype(np.int64)
     else:
@@ -288,19 +288,19 @@ def moments_of(cells: pl.Series) -> FloatArray:
     >>> moments_of(pl.Series("when", ["1970-01-03", "1970-01-02 12:00:00"])).tolist()
     [2.0, 1.5]
     """
-    found = cells
+    numbers = cells
     if holds_words(cells.dtype):
         texts = blanked(cells.cast(pl.String))
-        found = _meant(texts, "number")
-        if found.null_count() > texts.null_count():
-            found = _meant(texts, "date")
+        numbers = _meant(texts, "number")
+        if numbers.null_count() > texts.null_count():
+            numbers = _meant(texts, "date")
     elif cells.dtype in (pl.Date, pl.Datetime):
-        found = cells.cast(pl.Datetime("us")).dt.timestamp("us") / 86_400e6
-    times = found.to_physical().cast(pl.Float64, strict=False).fill_null(float("nan")).to_numpy()
+        numbers = cells.cast(pl.Datetime("us")).dt.timestamp("us") / 86_400e6
+    times = numbers.to_physical().cast(pl.Float64, strict=False).fill_null(float("nan")).to_numpy()
     if not np.isfinite(times).all():
-        row = cells[int(np.argmin(np.isfinite(times)))]
-        what = "no time in some row" if row is None else f"{str(row)!r} for a time"
-        raise InputError(f"{cells.name!r} has {what}; every row needs a number or a date (2024-01-31).")
+        cell = cells[int(np.argmin(np.isfinite(times)))]
+        fault = "no time in some row" if cell is None else f"{str(cell)!r} for a time"
+        raise InputError(f"{cells.name!r} has {fault}; every row needs a number or a date (2024-01-31).")
     return np.asarray(times, dtype=np.float64)
 
 
@@ -315,18 +315,18 @@ class _RowSurvey(PartWork):
 
     def read(self, part: int, frames: Iterator[pl.DataFrame]) -> tuple[NDArray[Any], NDArray[Any], FloatArray]:
         """Look at one part."""
-        found = np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.uint64), np.empty(0)
+        merged = np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.uint64), np.empty(0)
         start = part << 40
         for frame in frames:
-            groups, keys, times = np.empty(0, dtype=np.uint64), *found[1:]
+            groups, keys, times = np.empty(0, dtype=np.uint64), *merged[1:]
             if self._groups is not None:
                 groups = group_keys(frame[self._groups], self._text)
             if self._time is not None:
                 times = moments_of(frame[self._time])
                 keys = _mixed(np.arange(start, start + len(times), dtype=np.uint64), 5)
                 start += len(times)
-            found = self.merge(found, (groups, keys, times))
-        return found
+            merged = self.merge(merged, (groups, keys, times))
+        return merged
 
     def merge(self, into: Any, other: Any) -> Any:
         """Keep the groups, and the times with the smallest keys."""
@@ -362,7 +362,7 @@ class _RowFilter:
 
 
 class _RowSums(PartWork):
-    """Count rows and those that are read, and add up the weights of these; the smallest and the largest of them."""
+    """Count all rows and the rows that are read; sum the weights of the latter and find the smallest and largest."""
 
     n_rows = 1 << 18
 
@@ -371,13 +371,13 @@ class _RowSums(PartWork):
 
     def read(self, part: int, frames: Iterator[pl.DataFrame]) -> tuple[int, int, float, float, float]:
         """Look at the rows of one part."""
-        found = (0, 0, 0.0, np.inf, 0.0)
+        sums = (0, 0, 0.0, np.inf, 0.0)
         for frame in frames:
             weights = self._rows.weights(frame)
-            there = weights[weights > 0.0]
-            own = (len(weights), len(there), float(there.sum()), there.min(initial=np.inf), there.max(initial=0.0))
-            found = self.merge(found, own)
-        return found
+            used = weights[weights > 0.0]
+            added = (len(weights), len(used), float(used.sum()), used.min(initial=np.inf), used.max(initial=0.0))
+            sums = self.merge(sums, added)
+        return sums
 
     def merge(self, into: Any, other: Any) -> Any:
         """Return what both parts have together."""
@@ -436,8 +436,8 @@ class SomeRows(Source):
 
     def batches(self, part: int, columns: Sequence[str], n_rows: int) -> Iterator[pl.DataFrame]:
         """Read some columns of a part in chunks, without the other rows."""
-        asked = list(dict.fromkeys([*columns, self._rows.column]))
-        return self._rows.kept(self._inner.batches(part, asked, n_rows), columns)
+        needed = list(dict.fromkeys([*columns, self._rows.column]))
+        return self._rows.kept(self._inner.batches(part, needed, n_rows), columns)
 
     def reduce(self, work: PartWork, resources: Resources, parts: Sequence[int] | None = None) -> Any:
         """Work on parts where they lie, without the other rows."""
@@ -494,9 +494,9 @@ class ColumnReader:
             return _places(cells, np.array(known, dtype=np.float64))  # others are too large to be exact, or decimals
         if known and isinstance(known[0], str):
             if len(known) <= FEW_LEVELS and cells.dtype == pl.String:
-                places = [cells == level for level in known]
-                if sum(int(own.sum()) for own in places) == len(cells):
-                    return np.asarray(sum(k * own.to_numpy().view(np.uint8) for k, own in enumerate(places)))
+                matches = [cells == level for level in known]
+                if sum(int(match.sum()) for match in matches) == len(cells):
+                    return np.asarray(sum(k * match.to_numpy().view(np.uint8) for k, match in enumerate(matches)))
             codes = cells.cast(pl.String).cast(pl.Enum(known), strict=False).to_physical()
             return (codes.cast(pl.Float64).fill_null(float("nan")) if codes.null_count() else codes).to_numpy()
         codes = cells.replace_strict(
@@ -560,9 +560,9 @@ def open_stream(
             notes.append(
                 f"{source.n_dropped} of {source.n_rows} rows have weight 0; they were left out before anything else."
             )
-    for what, named in (("groups", groups), ("time", time)):
+    for role, named in (("groups", groups), ("time", time)):
         if named is not None and named not in names:
-            raise InputError(f"{source.name} has no column {named!r} for {what}; {nearest(named, names)}")
+            raise InputError(f"{source.name} has no column {named!r} for {role}; {nearest(named, names)}")
     left_out = {names[column_number(column, names, "exclude")] for column in exclude} | {label, weights, groups, time}
     features = [name for name in names if name not in left_out]
     if not features:
@@ -572,8 +572,8 @@ def open_stream(
     everyone = Resources(effective_n_jobs(None))
     survey: _Survey = source.reduce(_Survey(source, label, features, forced, task), everyone)
     readers = _usable(survey, source, features, notes)
-    target_reader, found, classes, counts = survey.target()
-    like = _without_rows(readers, found, classes, (*notes, *survey.notes))
+    target_reader, inferred, classes, counts = survey.target()
+    like = _without_rows(readers, inferred, classes, (*notes, *survey.notes))
     weights = None if equal else weights
     stream = Stream(source, label, like, survey.n_seen, counts, weights, readers, target_reader, groups, time)
     if groups is not None or time is not None:
@@ -588,11 +588,11 @@ def _usable(survey: _Survey, source: Source, features: list[str], notes: list[st
     every = [survey.reader(name, source) for name in features]  # finds out more columns that cannot be used
     readers = tuple(reader for reader in every if reader.name not in survey.unused)
     if survey.unused:
-        told = ", ".join(f"{name!r} ({survey.unused[name]})" for name in features if name in survey.unused)
-        told += "." if set(survey.unused.values()) == {TOO_MANY} else ". Use --nominal to keep one."
+        listed = ", ".join(f"{name!r} ({survey.unused[name]})" for name in features if name in survey.unused)
+        listed += "." if set(survey.unused.values()) == {TOO_MANY} else ". Use --nominal to keep one."
         if not readers:
-            raise InputError(f"{source.name} has no column left to select from; not used as features: {told}")
-        notes.append(f"Not used as features: {told}")
+            raise InputError(f"{source.name} has no column left to select from; not used as features: {listed}")
+        notes.append(f"Not used as features: {listed}")
     return readers
 
 
@@ -603,7 +603,7 @@ def _without_rows(
     levels = [tuple(map(label_of, reader.levels)) if reader.kind == "nominal" else None for reader in readers]
     y = np.empty(0, dtype=np.int64 if task == "classification" else np.float64)
     names, kinds = tuple(reader.name for reader in readers), tuple(reader.kind for reader in readers)
-    known = {place: own for place, own in enumerate(levels) if own is not None}
+    known = {place: labels for place, labels in enumerate(levels) if labels is not None}
     X = np.empty((0, len(readers)))
     return Problem(X=X, y=y, task=task, names=names, kinds=kinds, classes=classes, levels=known, notes=notes)
 
@@ -612,14 +612,14 @@ def _first_rows(stream: Stream) -> Problem:
     """Read some rows of the first part that has any, which says what all are like."""
     n_rows = int(np.clip(HEAD_CELLS // stream.like.n_features, 256, 20_000))
     first = (stream.source.reduce(_Head(stream.sent(), n_rows), Resources(), [part]) for part in range(stream.n_parts))
-    kept = next(own for own in first if own is not None)  # the survey found rows
+    kept = next(rows for rows in first if rows is not None)  # the survey found rows
     seen = "" if kept.n_samples == stream.n_samples else f" (Seen in the first {kept.n_samples:,} rows.)"
-    # Rows of one class say nothing of the others; cells that are too large are refused by whoever sums them up.
+    # One class alone shows no suspicion; cells that are too large are refused where they are summed.
     large = (np.abs(kept.X) > LARGEST).any() or (np.abs(kept.y) > LARGEST).any()
-    found = [] if large or not np.ptp(kept.y) else suspicions(kept)
-    found = [replace(own, evidence=f"{own.evidence}{seen}") for own in found]
+    suspected = [] if large or not np.ptp(kept.y) else suspicions(kept)
+    suspected = [replace(one, evidence=f"{one.evidence}{seen}") for one in suspected]
     kept = replace(kept, sample_weight=None, groups=None, time=None)
-    return kept.told((*kept.notes, *(own.evidence for own in found)), suspicions=found)
+    return kept.told((*kept.notes, *(one.evidence for one in suspected)), suspicions=suspected)
 
 
 class _Head(PartWork):
@@ -679,14 +679,14 @@ class _Survey(PartWork):
         self._too_many = False
 
     def read(self, part: int, frames: Iterator[pl.DataFrame]) -> _Survey:
-        own = copy(self)
-        own._begin()
+        survey = copy(self)
+        survey._begin()
         for frame in frames:
-            own.n_seen += frame.height
-            for name in own._asked:
-                own._see(name, frame[name])
-            own._see_target(frame[own._target])
-        return own
+            survey.n_seen += frame.height
+            for name in survey._asked:
+                survey._see(name, frame[name])
+            survey._see_target(frame[survey._target])
+        return survey
 
     def merge(self, into: _Survey, other: _Survey) -> _Survey:
         into.n_seen += other.n_seen
@@ -706,8 +706,8 @@ class _Survey(PartWork):
         if name not in {*self._late, *self.unused}:
             known.update(cells)
         if self._reads_text(name):
-            there, numbers = self._fit[name][:2]
-            if len(known) > (MOST_NUMBERS if numbers == there else MOST_LEVELS):
+            present, numbers = self._fit[name][:2]
+            if len(known) > (MOST_NUMBERS if numbers == present else MOST_LEVELS):
                 self._late.add(name)
             if name in self._late:
                 known.clear()
@@ -771,21 +771,21 @@ class _Survey(PartWork):
         return ColumnReader(name, "numeric", False, "other")
 
     def _text_reader(self, name: str, forced: Kind | None, source: Source) -> ColumnReader:
-        there, numbers, truths, dates, digits, zeros = self._fit[name].tolist()
-        codes = forced is None and zeros > 0 and digits == there
+        present, numbers, truths, dates, digits, zeros = self._fit[name].tolist()
+        codes = forced is None and zeros > 0 and digits == present
         if codes:
             self.notes.append(f"Column {name!r} is read as codes because of leading zeros; use --numeric for numbers.")
         if forced != "nominal" and not codes:
-            if numbers == there:
+            if numbers == present:
                 return ColumnReader(name, "numeric", True, "number")
-            if forced == "numeric" or numbers >= MOSTLY * there:
+            if forced == "numeric" or numbers >= MOSTLY * present:
                 raise InputError(
-                    f"Column {name!r} holds numbers, but {there - numbers} of {there} cells are not; correct or "
+                    f"Column {name!r} holds numbers, but {present - numbers} of {present} cells are not; correct or "
                     f"clear them, or make it nominal (--nominal {name})."
                 )
-            if truths == there:
+            if truths == present:
                 return ColumnReader(name, "boolean", True, "truth")
-            if dates == there:
+            if dates == present:
                 self.notes.append(f"Column {name!r} holds dates, used as days since {EPOCH:%Y-%m-%d}.")
                 return ColumnReader(name, "numeric", True, "date")
         known = self._distinct[name]
@@ -812,12 +812,12 @@ class _Survey(PartWork):
             )
         if not self.n_seen:
             raise InputError(f"{self._source_name} has columns but no rows.")
-        there, numbers = self._fit[name][:2].tolist()
-        quantity = numbers == there if text else kind.is_numeric()
+        present, numbers = self._fit[name][:2].tolist()
+        quantity = numbers == present if text else kind.is_numeric()
         if quantity:
             values = {float(value) for value in self._counts}
-            whole = all(value.is_integer() for value in values)
-            few = not self._too_many and whole and len(values) <= MAX_INTEGER_CLASSES
+            are_whole = all(value.is_integer() for value in values)
+            few = not self._too_many and are_whole and len(values) <= MAX_INTEGER_CLASSES
             task: Task = self._task or ("classification" if few else "regression")
         else:
             task = self._task or "classification"
@@ -857,10 +857,10 @@ class _Levels(PartWork):
         self.columns = [name]
 
     def read(self, part: int, frames: Iterator[pl.DataFrame]) -> set[str]:
-        found: set[str] = set()
+        levels: set[str] = set()
         for frame in frames:
-            found = self.merge(found, set(blanked(frame[self.columns[0]]).drop_nulls().unique().to_list()))
-        return found
+            levels = self.merge(levels, set(blanked(frame[self.columns[0]]).drop_nulls().unique().to_list()))
+        return levels
 
     def merge(self, into: set[str], other: set[str]) -> set[str]:
         return into if len(into) > MOST_LEVELS else into | other
@@ -886,21 +886,21 @@ def _plain_cells(cells: pl.Series) -> pl.Series:
 
 
 def blanked(cells: pl.Series) -> pl.Series:
-    """Strip cells of text, and take out those that mean a missing one."""
+    """Strip cells of text; a cell that stands for a missing value becomes null."""
     cells = cells.str.strip_chars()
     return cells.set(cells.is_in(list(MISSING)), None)
 
 
 def fits_of(cells: pl.Series) -> NDArray[np.int64]:
     """Count the cells that are there; of them numbers, truth values, dates, digits alone, and leading zeros."""
-    there = cells.drop_nulls()
-    numbers = len(there) - there.cast(pl.Float64, strict=False).null_count()
-    if numbers == len(there):
-        zeros = int((there.str.starts_with("0") & (there.str.len_bytes() > 1)).sum())
-        return np.array([len(there), numbers, 0, 0, int(there.str.contains(r"^\d+$").sum()), zeros])
-    truths = int(there.str.to_lowercase().is_in(["true", "false"]).sum())
-    dates = int(there.str.contains(r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}:\d{2}(\.\d{1,9})?)?$").sum())
-    return np.array([len(there), numbers, truths, dates, 0, 0])
+    present = cells.drop_nulls()
+    numbers = len(present) - present.cast(pl.Float64, strict=False).null_count()
+    if numbers == len(present):
+        zeros = int((present.str.starts_with("0") & (present.str.len_bytes() > 1)).sum())
+        return np.array([len(present), numbers, 0, 0, int(present.str.contains(r"^\d+$").sum()), zeros])
+    truths = int(present.str.to_lowercase().is_in(["true", "false"]).sum())
+    dates = int(present.str.contains(r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}:\d{2}(\.\d{1,9})?)?$").sum())
+    return np.array([len(present), numbers, truths, dates, 0, 0])
 
 
 def _meant(cells: pl.Series, meaning: str) -> pl.Series:
@@ -956,7 +956,7 @@ def write_columns(
     kind = "csv" if save is None else save.suffix.lower().removeprefix(".")
     if meanings is None and contract is not None:
         known = {"numeric": "number", "boolean": "truth"}
-        meanings = {own["name"]: "date" if own.get("date") else known.get(own["kind"], "") for own in contract.columns}
+        meanings = {was["name"]: "date" if was.get("date") else known.get(was["kind"], "") for was in contract.columns}
     others = [name for name in source.columns if name not in columns]
     checked = [] if contract is None else [name for name in columns if name in contract.features]
     place = None if save is None else save.with_name(f".{save.name}.part")
@@ -983,7 +983,7 @@ def write_columns(
 def _typed(frame: pl.DataFrame, meanings: Mapping[str, str]) -> pl.DataFrame:
     """Read columns of text as the numbers, truth values or dates that they mean, where all their cells are."""
     places = {"number": 1, "class number": 1, "truth": 2, "date": 3}
-    for name in [own for own, kind in frame.schema.items() if kind == pl.String and meanings.get(own) in places]:
+    for name in [name for name, kind in frame.schema.items() if kind == pl.String and meanings.get(name) in places]:
         texts, meaning = blanked(frame[name]), meanings[name]
         if (fits := fits_of(texts))[places[meaning]] == fits[0]:
             days = _meant(texts, meaning)

@@ -46,7 +46,7 @@ MAX_ALIKE = 0.1
 
 
 def suspicions(problem: Problem, dated: Sequence[str] = (), when: FloatArray | None = None) -> list[Suspicion]:
-    """Find columns that name or count the rows or give the target away, and rows that stand there twice.
+    """Find columns that name or count the rows or give the target away, and repeated rows.
 
     The columns and rows stay as they are.
 
@@ -76,24 +76,24 @@ def suspicions(problem: Problem, dated: Sequence[str] = (), when: FloatArray | N
     if problem.n_samples < MIN_ROWS or problem.y.ndim > 1:
         return []
     columns = _worth_a_look(problem)
-    found = _names_of_rows(problem, columns) if columns else {}
+    noted = _names_of_rows(problem, columns) if columns else {}
     part = np.arange(problem.n_samples)
     if problem.n_samples > SAMPLE:
         part = np.random.default_rng(0).choice(problem.n_samples, SAMPLE, replace=False)
     if columns:
         target = _Classes(problem) if problem.task == "classification" else _Quantity(problem)
         for i in target.worth_a_look(problem, columns, part):
-            if i not in found and target.tells(problem.X[part, i], part) and target.tells(problem.X[:, i], slice(None)):
-                found[i] = _leak(problem.names[i], target)
+            if i not in noted and target.tells(problem.X[part, i], part) and target.tells(problem.X[:, i], slice(None)):
+                noted[i] = _leak(problem.names[i], target)
     for name in dated:
         i = problem.names.index(name)
-        if i not in found and when is not None and (later := int((problem.X[:, i] > when).sum())):
+        if i not in noted and when is not None and (later := int((problem.X[:, i] > when).sum())):
             evidence = (
                 f"{name!r} lies after the time of the row in {later:,} of {problem.n_samples:,} rows, so it was not "
                 "known then. Exclude it."
             )
-            found[i] = Suspicion("known afterwards", name, evidence)
-    return [*(found[i] for i in sorted(found, key=lambda i: (KINDS.index(found[i].kind), i))), *_twice(problem)]
+            noted[i] = Suspicion("known afterwards", name, evidence)
+    return [*(noted[i] for i in sorted(noted, key=lambda i: (KINDS.index(noted[i].kind), i))), *_twice(problem)]
 
 
 def _leak(name: str, target: _Classes | _Quantity) -> Suspicion:
@@ -107,7 +107,7 @@ def _leak(name: str, target: _Classes | _Quantity) -> Suspicion:
 
 
 def _twice(problem: Problem) -> list[Suspicion]:
-    """Find rows that stand there twice, where that cannot be chance: a measured column differs in most rows."""
+    """Find repeated rows where that cannot be chance: a measured column differs in most rows."""
     n = problem.n_samples
     if problem.groups is not None or problem.sparse is not None:
         return []
@@ -191,7 +191,7 @@ def _rises(X: FloatArray) -> BoolArray:
 
 def _names_of_rows(problem: Problem, columns: list[int]) -> dict[int, Suspicion]:
     """Find columns that name the rows, and columns that rise or fall from row to row."""
-    found: dict[int, Suspicion] = {}
+    noted: dict[int, Suspicion] = {}
     plain = []
     n_alike = 0
     ordered = np.sort(problem.X[: 2 * FEW], axis=0)
@@ -202,25 +202,25 @@ def _names_of_rows(problem: Problem, columns: list[int]) -> dict[int, Suspicion]
             continue
         if repeated[i] or not (_all_different(column[:SAMPLE]) and _all_different(column)):
             if SHARED_NAME.search(name) is not None and (n_distinct := _repeated_identifier(column, kind)):
-                found[i] = _identifier(name, f"its name says so, and it has {n_distinct:,} different values")
+                noted[i] = _identifier(name, f"its name says so, and it has {n_distinct:,} different values")
             continue
         if kind == "nominal":
             fractions = all(FRACTION.fullmatch(level) for level in problem.levels.get(i, ("",))[:FEW])
-            found |= {} if fractions else {i: _identifier(name)}
+            noted |= {} if fractions else {i: _identifier(name)}
             continue
         gaps = np.diff(np.sort(column))
-        whole, even = _is_whole(column), gaps.max() - gaps.min() <= 1e-6 * gaps.max()
-        if whole and (IDENTIFIER_NAME.search(name) is not None or (even and not _is_sorted(column))):
-            found[i] = _identifier(name)
+        is_whole, even = _is_whole(column), gaps.max() - gaps.min() <= 1e-6 * gaps.max()
+        if is_whole and (IDENTIFIER_NAME.search(name) is not None or (even and not _is_sorted(column))):
+            noted[i] = _identifier(name)
         elif even or _is_sorted(column):
-            found[i] = _row_number(name, column)
-        elif whole:
+            noted[i] = _row_number(name, column)
+        elif is_whole:
             n_alike += 1
             if _same_length(column) and problem.n_samples >= MIN_NEAR_COPY_ROWS:
                 plain.append(i)
     if n_alike <= max(1, MAX_ALIKE * problem.n_features):
-        found |= {i: _identifier(problem.names[i]) for i in plain}
-    return found
+        noted |= {i: _identifier(problem.names[i]) for i in plain}
+    return noted
 
 
 def _identifier(name: str, why: str = "it has a different value in every row") -> Suspicion:
@@ -252,7 +252,7 @@ def _is_sorted(column: FloatArray) -> bool:
 
 
 def _same_length(column: FloatArray) -> bool:
-    """Say whether whole numbers are all written with as many digits, at least so many that chance makes few equal."""
+    """Return whether all whole numbers have equally many digits, and enough that few are equal by chance."""
     low, high = float(column.min()), float(column.max())
     return low >= 1 and len(str(int(low))) == len(str(int(high))) and high - low >= len(column)
 
@@ -315,7 +315,7 @@ class _Classes:
         return bool((right / len(y) - expected) / (1.0 - expected) >= NEAR_COPY)
 
     def _apart(self, column: FloatArray, y: IntArray) -> bool:
-        """Say whether each class has a range of its own."""
+        """Return whether the ranges of the classes do not overlap."""
         present = [column[y == c] for c in range(self.n_classes) if (y == c).any()]
         if len(present) < 2 or len(y) < MIN_NEAR_COPY_ROWS or not np.isfinite(column).all():
             return False

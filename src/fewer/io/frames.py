@@ -237,8 +237,8 @@ def without_arrow_text(X: Any) -> Any:
 def _lazy(X: Any, library: str) -> str:
     cure = {"polars": "X.collect()", "duckdb": "X.pl()", "dask": "X.compute()", "ibis": "X.to_pandas()"}
     kind = {"polars": "a lazy polars frame", "duckdb": "a DuckDB relation", "dask": "a Dask frame"}
-    what = kind.get(library, f"a lazy frame ({type(X).__module__.partition('.')[0]})")
-    return f"The table is {what}, not loaded yet; pass {cure.get(library, 'X.toPandas()')} instead of X."
+    description = kind.get(library, f"a lazy frame ({type(X).__module__.partition('.')[0]})")
+    return f"The table is {description}, not loaded yet; pass {cure.get(library, 'X.toPandas()')} instead of X."
 
 
 @dataclass(frozen=True, eq=False)

@@ -107,7 +107,7 @@ def _unpacked(head: bytes, size: int) -> tuple[bytes, int]:
     try:
         text = zlib.decompressobj(wbits=31).decompress(head)
     except zlib.error:
-        return b"", size  # whoever reads it says what is wrong
+        return b"", size  # the reader will say what is wrong
     return text[:HEAD], max(len(text) * size // len(head), size)
 
 

@@ -104,9 +104,9 @@ class SparseProblem(Problem):
         Problem
             Dense.
         """
-        whole = self._plain(np.asarray(self.by_column[:, columns].toarray(), order="C"))
+        dense = self._plain(np.asarray(self.by_column[:, columns].toarray(), order="C"))
         return replace(
-            whole, names=tuple(self.names[int(c)] for c in columns), kinds=tuple(self.kinds[int(c)] for c in columns)
+            dense, names=tuple(self.names[int(c)] for c in columns), kinds=tuple(self.kinds[int(c)] for c in columns)
         )
 
     def _plain(self, X: FloatArray) -> Problem:
