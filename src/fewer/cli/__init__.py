@@ -58,15 +58,15 @@ class Commands(TyperGroup):
 
     def list_commands(self, ctx: Any) -> list[str]:
         """List the names, ours first."""
-        return [*super().list_commands(ctx), *(found.name for found in entry_points(group=MORE_COMMANDS))]
+        return [*super().list_commands(ctx), *(entry.name for entry in entry_points(group=MORE_COMMANDS))]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return a command by its name; None if nobody has it."""
         if (known := super().get_command(ctx, cmd_name)) is not None:
             return known
-        for found in entry_points(group=MORE_COMMANDS, name=cmd_name):
+        for entry in entry_points(group=MORE_COMMANDS, name=cmd_name):
             single = typer.Typer(add_completion=False, rich_markup_mode=None)
-            single.command(cmd_name, epilog=READ_ON)(found.load())
+            single.command(cmd_name, epilog=READ_ON)(entry.load())
             return typer.main.get_command(single)
         if cmd_name in ELSEWHERE and not ctx.resilient_parsing:
             raise InputError(ELSEWHERE[cmd_name])
@@ -162,8 +162,8 @@ def _attempt(typed: list[str]) -> tuple[str, int]:
         return _refusal(error), 2
     except typer.TyperException as error:
         describe = getattr(error, "format_message", None)
-        told = describe() if describe is not None else str(error)
-        return told + _where_targets_are(told, typed), getattr(error, "exit_code", 2)
+        message = describe() if describe is not None else str(error)
+        return message + _where_targets_are(message, typed), getattr(error, "exit_code", 2)
     except (KeyboardInterrupt, typer.Abort):
         return "stopped.", exit_code()
     except MemoryError:
@@ -171,8 +171,8 @@ def _attempt(typed: list[str]) -> tuple[str, int]:
     except OSError as error:
         if "FEWER_DEBUG" in os.environ:
             raise
-        what = "standard output" if error.filename is None else str(error.filename)
-        return f"cannot read or write {what} ({error.strerror or error}).", 1
+        file = "standard output" if error.filename is None else str(error.filename)
+        return f"cannot read or write {file} ({error.strerror or error}).", 1
     except Exception as error:
         if "FEWER_DEBUG" in os.environ:
             raise

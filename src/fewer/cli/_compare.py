@@ -113,7 +113,7 @@ def compare(
 
 
 def _compare(problem: Problem, contest: Contest, folder: Path) -> Comparison:
-    """Run the comparison, telling how it goes on; what is finished stands in the folder."""
+    """Run the comparison and report its progress; finished parts are in the folder."""
     from fewer.run.api import compare_problem
 
     def on_progress(done: int, total: int, text: str) -> None:

@@ -96,5 +96,5 @@ def _write(name: str | None, path: Path, *, quiet: bool) -> None:
         write_atomically(path, text.encode())
     except OSError as error:
         raise InputError(f"{path} cannot be written ({error.strerror}); choose another --save.") from None
-    told = f"{data.info.name}: {data.info.rows} rows and {data.info.columns} features in {path}"
-    print(told, file=sys.stderr if quiet else sys.stdout)
+    message = f"{data.info.name}: {data.info.rows} rows and {data.info.columns} features in {path}"
+    print(message, file=sys.stderr if quiet else sys.stdout)

@@ -60,12 +60,12 @@ def inspect(
         usual = table_options() | {name: options[name] for name in ("task", "exclude")}
         if options != usual or write_schema is not None or overfitting or noise:
             raise InputError(f"{file} is larger than memory: it is read in chunks, with --target and --exclude only.")
-        found = inspect_chunks(file, target, tuple(map(str, options["exclude"])))
+        inspection = inspect_chunks(file, target, tuple(map(str, options["exclude"])))
     else:
-        found = inspect_table(file, target, **options)
+        inspection = inspect_table(file, target, **options)
     answer = Printout()
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 100
-    text = found.to_json() if as_json else found.to_text(width)
+    text = inspection.to_json() if as_json else inspection.to_text(width)
     for name, measure in (("overfitting", _overfitting if overfitting else None), ("noise", _noise if noise else None)):
         if measure is not None:
             if target is None:
@@ -74,12 +74,12 @@ def inspect(
             text = json.dumps(json.loads(text) | {name: measured}) if as_json else f"{text}\n{words}"
     answer.show(text, as_json=as_json)
     if write_schema is not None:
-        schema = found.schema.to_json().encode()
+        schema = inspection.schema.to_json().encode()
         answer.attempt(write_schema, lambda: write_atomically(write_schema, schema))
-    if found.problems and not as_json and (fixes := TableError(found.problems).options):
+    if inspection.problems and not as_json and (fixes := TableError(inspection.problems).options):
         answer.show(f"How to fix: correct the cells, or go on without them:\n  {repaired(fixes)}")
     answer.leave()
-    if found.problems:
+    if inspection.problems:
         raise typer.Exit(2)
 
 
@@ -100,9 +100,9 @@ def _show_drift(new: Path, old: Path, target: str | None, columns: Any, *, as_js
         raise InputError(f"{new} and {old} have no column in common.")
     both = pl.concat([frame.select(common) for frame in frames], how="vertical_relaxed")
     problem = to_problem(both, np.repeat([0, 1], [frame.height for frame in frames]), task="classification")
-    only = [[name for name in mine if name not in theirs] for mine, theirs in (names, names[::-1])]
-    found = drift(problem, only_old=only[0], only_new=only[1])
-    tell(json.dumps(found.to_dict()) if as_json else str(found), as_json=as_json)
+    only = [[name for name in first if name not in second] for first, second in (names, names[::-1])]
+    comparison = drift(problem, only_old=only[0], only_new=only[1])
+    tell(json.dumps(comparison.to_dict()) if as_json else str(comparison), as_json=as_json)
 
 
 def _overfitting(problem: Problem) -> tuple[dict[str, float], str]:
@@ -111,13 +111,13 @@ def _overfitting(problem: Problem) -> tuple[dict[str, float], str]:
 
     from fewer.evaluate import search_overfitting
 
-    found = search_overfitting(problem, rng=np.random.default_rng(0))
+    real = search_overfitting(problem, rng=np.random.default_rng(0))
     drawn = search_overfitting(problem, simulated=True, rng=np.random.default_rng(0))
-    far = f"{found.gap:.2f} of R²" if problem.task == "regression" else f"{100 * found.gap:.0f} points of accuracy"
-    return {**asdict(found), "gap": found.gap, "gap_simulated": drawn.gap}, (
+    far = f"{real.gap:.2f} of R²" if problem.task == "regression" else f"{100 * real.gap:.0f} points of accuracy"
+    return {**asdict(real), "gap": real.gap, "gap_simulated": drawn.gap}, (
         f"Will a search overfit here? By about {far}. On shuffled targets, where nothing can be learned, forward "
-        f"selection with nearest neighbors scored {found.believed:.2f} on its own {found.n_rows} rows and "
-        f"{found.fresh:.2f} on other rows; with simulated columns of the same shape {drawn.believed:.2f} and "
+        f"selection with nearest neighbors scored {real.believed:.2f} on its own {real.n_rows} rows and "
+        f"{real.fresh:.2f} on other rows; with simulated columns of the same shape {drawn.believed:.2f} and "
         f"{drawn.fresh:.2f}."
     )
 

@@ -59,18 +59,18 @@ def spread(command: Callable[..., None]) -> Callable[..., None]:
     a Size(width=5, height=2)
     """
     hints = get_type_hints(command, include_extras=True)
-    own = inspect.signature(command).parameters
-    bundles = {name: _options_of(hints[name]) for name in own if is_dataclass(hints[name])}
-    alone = {name: [one.replace(kind=Parameter.KEYWORD_ONLY, annotation=hints[name])] for name, one in own.items()}
-    options = [option for some in (alone | bundles).values() for option in some]
+    params = inspect.signature(command).parameters
+    bundles = {name: _options_of(hints[name]) for name in params if is_dataclass(hints[name])}
+    alone = {name: [one.replace(kind=Parameter.KEYWORD_ONLY, annotation=hints[name])] for name, one in params.items()}
+    options = [option for group in (alone | bundles).values() for option in group]
 
     @wraps(command)
     def spread_out(**values: Any) -> None:
-        whole = {
-            name: hints[name](**{one.name: values.pop(one.name) for one in some if one.name in values})
-            for name, some in bundles.items()
+        arguments = {
+            name: hints[name](**{one.name: values.pop(one.name) for one in group if one.name in values})
+            for name, group in bundles.items()
         }
-        command(**values, **whole)
+        command(**values, **arguments)
 
     spread_out.__annotations__ = {option.name: option.annotation for option in options}
     spread_out.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
@@ -104,11 +104,11 @@ def wants_stream(file: Path, asked: bool | None, command: str = "select") -> boo
     from fewer.io import in_chunks, memory_plan, open_source, refuse_unfit
 
     if asked is None:
-        found = in_chunks(file, command)
-        if found and str(file) != "-":
-            open_source(str(file))  # what cannot be read is refused before anything is said of it
+        chunked = in_chunks(file, command)
+        if chunked and str(file) != "-":
+            open_source(str(file))  # refuse an unreadable table before printing about it
             say(f"{file} is read in chunks: {memory_plan(file, command)}.")
-        return found
+        return chunked
     if file.is_file():
         refuse_unfit(file, command)
     return False
@@ -137,8 +137,8 @@ def open_chunks(file: Path, target: str, options: Mapping[str, Any]) -> Stream:
     from fewer.io import open_stream
 
     plain = {"encoding": ("utf-8", "utf8"), "decimal": (".",), "header": ("1",)}
-    asked = {name: options[name] for name in ("missing", "schema", "calendar", "sheet", *plain)}
-    if others := [name for name, own in asked.items() if own and str(own).lower() not in plain.get(name, ())]:
+    chosen = {name: options[name] for name in ("missing", "schema", "calendar", "sheet", *plain)}
+    if others := [name for name, value in chosen.items() if value and str(value).lower() not in plain.get(name, ())]:
         raise for_memory(file, f"--{others[0]}")
     names = ("task", "nominal", "numeric", "exclude", "groups", "time", "skip_rows_without_target")
     return open_stream(str(file), target, weights=options["sample_weight"], **{name: options[name] for name in names})

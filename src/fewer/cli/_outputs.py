@@ -35,10 +35,10 @@ def check_page(path: Path, file: Path | None, option: str = "--report", mark: by
     if path.is_file() and path.stat().st_size:
         try:
             with path.open("rb") as written:
-                ours = mark in written.read(2000)
+                is_ours = mark in written.read(2000)
         except OSError:
-            ours = False
-        if not ours:
+            is_ours = False
+        if not is_ours:
             raise InputError(f"{path} exists and was not written by fewer; choose another {option}.")
     refuse_unwritable(path, option)
 
@@ -100,7 +100,7 @@ def raise_if_asked() -> None:
 
 
 def prepare_streams() -> None:
-    """See to it that everything can be told, and in UTF-8; only a terminal has an encoding of its own."""
+    """Make every text printable, in UTF-8; only a terminal keeps its own encoding."""
     if sys.stdout is None:
         if sys.stderr is not None:
             say("fewer: standard output is closed; redirect it to a file, or /dev/null with --out.")
@@ -134,7 +134,7 @@ def refuse_little_memory() -> None:
 
 
 def say(message: object, *, keep_lines: bool = False) -> None:
-    """Tell something on standard error, on one line unless it is a table; nobody may be listening."""
+    """Print to standard error, on one line unless it is a table; a closed stream is no error."""
     text = printable(message, keep="\n") if keep_lines else printable(" ".join(str(message).split()))
     with contextlib.suppress(OSError, ValueError):
         print(text, file=sys.stderr, flush=True)
@@ -231,7 +231,7 @@ def status_line(title: str) -> Iterator[Show]:
 
 @dataclass
 class Printout:
-    """What is told after the work: everything that can be is, and what cannot be ends in one line and exit code 1."""
+    """The output after the work: whatever cannot be written is reported in one line, with exit code 1."""
 
     troubles: list[str] = field(default_factory=list)
 

@@ -79,16 +79,16 @@ def rank(
 
         weighter = FeatureWeighter(levels=feature_weights, random_state=means.seed).fit_problem(problem)
         ranking = replace(ranking, extra=ranking.extra | {"weight": weighter.weights_})
-        told = f"annealing; its own score {weighter.score_:.3f} is optimistic"
-        notes = [*notes, f"The weights are those of squared differences of nearest neighbors ({told})."]
+        details = f"annealing; its own score {weighter.score_:.3f} is optimistic"
+        notes = [*notes, f"The weights are those of squared differences of nearest neighbors ({details})."]
     rows = _rows(ranking, problem.names, features if top is None else top)
     if planted is not None:
         check = {"planted": _check(problem, _ranker(method, problem.task, None), ranking.order[:3], planted, means)}
         notes = [*notes, *_check_lines(check["planted"], problem.n_features)]
     if agreement:
         check["agreement"] = _agreement(problem, _ranker(method, problem.task, None), means)
-        told = ", ".join(f"{name} {'none' if r is None else f'{r:.2f}'}" for name, r in check["agreement"].items())
-        notes = [*notes, f"Correlation of the scores with the held-out score of one-feature models: {told}."]
+        details = ", ".join(f"{name} {'none' if r is None else f'{r:.2f}'}" for name, r in check["agreement"].items())
+        notes = [*notes, f"Correlation of the scores with the held-out score of one-feature models: {details}."]
     content = {"ranking": rows, "method": method, "warnings": list(notes), **_cuts(ranking.extra, problem.names)}
     tell(json.dumps(content | check, ensure_ascii=False, indent=1) if as_json else _text(rows, notes), as_json=as_json)
 
@@ -124,15 +124,15 @@ def _rank(table: Problem | Stream, ranker: Ranker, means: Means) -> tuple[Rankin
 
 
 def _rows(ranking: Ranking, names: Sequence[str], top: int | None) -> list[dict[str, Any]]:
-    """Tell of each of the best features its rank, its score, and what else the ranker says of it."""
+    """Return the rank, the score and the ranker's other values of each of the best features."""
     import numpy as np
 
-    told = {"score": ranking.scores} | {
+    columns = {"score": ranking.scores} | {
         name: values for name, values in ranking.extra.items() if np.shape(values) == (len(names),)
     }
     return [
         {"feature": names[column], "rank": place}
-        | {name: finite(float(values[column])) for name, values in told.items()}
+        | {name: finite(float(values[column])) for name, values in columns.items()}
         for place, column in enumerate(ranking.order[:top], 1)
     ]
 
@@ -147,21 +147,21 @@ def _check(problem: Problem, ranker: Ranker, best: Any, n_random: int, means: Me
         "random columns": {"irrelevant": n_random},
         "noisy copies": {"redundant": {int(column): COPIES for column in best}},
     }
-    found = {}
+    results = {}
     for kind, plan in plans.items():
         rng = np.random.default_rng(means.seed)
         counts = planted_counts({"": ranker}, problem, **plan, rng=rng, resources=means.resources)
         low, high = (float(side[counts.n_original - 1]) for side in counts.chance_band())
         kept, chance = float(counts.at()[""].mean()), float(counts.chance[counts.n_original - 1])
-        found[kind] = {"planted": counts.n_added, "kept": kept, "chance": chance, "low": low, "high": high}
-    return found
+        results[kind] = {"planted": counts.n_added, "kept": kept, "chance": chance, "low": low, "high": high}
+    return results
 
 
 def _check_lines(check: Mapping[str, Mapping[str, float]], n_features: int) -> list[str]:
     return [
-        f"Of {found['planted']} {kind}, {found['kept']:g} rank among the first {n_features} (mean of 5 rounds); a "
-        f"random order has {found['chance']:.1f} there ({found['low']:g} to {found['high']:g} in 9 of 10)."
-        for kind, found in check.items()
+        f"Of {result['planted']} {kind}, {result['kept']:g} rank among the first {n_features} (mean of 5 rounds); a "
+        f"random order has {result['chance']:.1f} there ({result['low']:g} to {result['high']:g} in 9 of 10)."
+        for kind, result in check.items()
     ]
 
 
@@ -171,8 +171,8 @@ def _agreement(problem: Problem, ranker: Ranker, means: Means) -> dict[str, floa
 
     from fewer.evaluate import score_agreement
 
-    found = score_agreement(ranker, problem, rng=np.random.default_rng(means.seed), resources=means.resources)
-    return {name: finite(found.of_means(name)) for name in found.accuracies}
+    agreement = score_agreement(ranker, problem, rng=np.random.default_rng(means.seed), resources=means.resources)
+    return {name: finite(agreement.of_means(name)) for name in agreement.accuracies}
 
 
 def _rankers_for(task: Any) -> list[str]:
@@ -183,7 +183,7 @@ def _rankers_for(task: Any) -> list[str]:
 
 
 def _cuts(extra: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
-    """Tell where columns were cut into bins, and how sure the cuts are."""
+    """Return where columns were cut into bins, and how sure the cuts are."""
     if "cuts" not in extra:
         return {}
     named = {name: row[row == row].tolist() for name, row in zip(names, extra["cuts"], strict=True)}

@@ -151,13 +151,13 @@ def alternatives(
     how |= {} if asked.max_subsets is None else {"max_subsets": asked.max_subsets}
     how["resources"] = given.resources_of(asked.jobs, "1GiB", asked.device)
     criterion = criterion_of(selection, problem, asked.criterion)
-    found = alternatives_of(problem, criterion, asked.test_size, selection.seed, **how)
+    subsets = alternatives_of(problem, criterion, asked.test_size, selection.seed, **how)
     answer = Printout()
-    answer.show(found.to_json() if as_json else str(found))
+    answer.show(subsets.to_json() if as_json else str(subsets))
     if report is not None:
         from fewer.report import write_alternatives_report
 
-        answer.attempt(report, partial(write_alternatives_report, report, found))
+        answer.attempt(report, partial(write_alternatives_report, report, subsets))
     answer.leave()
 
 

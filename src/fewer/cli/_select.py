@@ -214,7 +214,7 @@ def _parcel(
     try:
         with status_line("parcel"):
             parcel, point = fit_parcel(problem, seed, **chosen)
-            found = describe(parcel, point)
+            described = describe(parcel, point)
             if outputs.report is not None:  # opened at the point that was asked for
                 from fewer.report import write_parcel_report
 
@@ -225,12 +225,12 @@ def _parcel(
             say(f"fewer: stopped. Begin again with: --out {shlex.quote(str(outputs.out))} --resume")
             raise typer.Exit(exit_code()) from None
         raise
-    result = _parcel_result(found, problem, detector.learner, clock.perf_counter() - began, seed)
-    told = (
-        f"{found['n_evaluated']:,} subsets tried; ROC hull area {score_text(found['area'])}, "
-        f"{score_text(found['area_expected'])} on calibration rows; seed {seed}."
+    result = _parcel_result(described, problem, detector.learner, clock.perf_counter() - began, seed)
+    summary = (
+        f"{described['n_evaluated']:,} subsets tried; ROC hull area {score_text(described['area'])}, "
+        f"{score_text(described['area_expected'])} on calibration rows; seed {seed}."
     )
-    text = "\n".join([*map(printable, found["summary"].splitlines()), told])
+    text = "\n".join([*map(printable, described["summary"].splitlines()), summary])
     answer = Printout()
     answer.show(
         json.dumps(result, ensure_ascii=False, indent=1, default=str) if outputs.as_json else text,
@@ -287,7 +287,7 @@ def demo(seed: given.SeedOption = 0, report: given.ReportOption = None, as_json:
 
 @dataclass
 class _Watch:
-    """Tells how a run goes on, and remembers how far it came."""
+    """Reports the progress of a run, and remembers it."""
 
     trace: Trace
     n_folds: int

@@ -262,7 +262,7 @@ class _Bench:
         return JSONResponse(await self._state(request))
 
     async def events(self, request: Request) -> Response:
-        """Tell how a run goes on, until it ends or nobody listens any more."""
+        """Send the progress of a run until it ends or the page is closed."""
         await self._state(request)
 
         async def tell() -> AsyncIterator[str]:
@@ -366,45 +366,45 @@ def features_of(result: dict[str, Any], prefer: str | None, size: str | None) ->
     """
     curve = result.get("curve") or {}
     if prefer:
-        found = curve.get("answers", {}).get(prefer)
+        features = curve.get("answers", {}).get(prefer)
     elif size:
-        told = result.get("evidence") or {}
-        places = {str(answer["size"]): answer["places"] for answer in told.get("answers", ())}
-        found = [told["features"][place] for place in places[size]] if size in places else None
+        evidence = result.get("evidence") or {}
+        places = {str(answer["size"]): answer["places"] for answer in evidence.get("answers", ())}
+        features = [evidence["features"][place] for place in places[size]] if size in places else None
     else:
-        found = result.get("features")
-    if found is None:
+        features = result.get("features")
+    if features is None:
         raise InputError("This run has no result for that choice. Choose another, or start a new run.")
-    if not found:
+    if not features:
         raise InputError("No feature was selected, so there is nothing to keep.")
-    return list(found)
+    return list(features)
 
 
 def _told_of(place: Path | None) -> dict[str, Any]:
-    """Return what the page of a run shows of its answer: what came out of it, warnings, the answers at other sizes."""
+    """Return what the page of a run shows: the verdict, the scores, warnings, and the answers at other sizes."""
     result = {} if place is None else read_json(place)
     answer: dict[str, Any] = {"features": result.get("features") or [], "prefer": result.get("prefer") or ""}
     answer |= {"answers": (result.get("curve") or {}).get("answers") or {}, "stops": []}
-    told: dict[str, Any] = {"answer": answer, **dict.fromkeys(("verdict", "scores"), "")}
-    told |= {name: [] for name in ("suspicions", "suspects", "warnings")}
+    shown: dict[str, Any] = {"answer": answer, **dict.fromkeys(("verdict", "scores"), "")}
+    shown |= {name: [] for name in ("suspicions", "suspects", "warnings")}
     if not result:
-        return told
+        return shown
     is_detector = "operating_point" in result
     try:
         text = json.dumps(result)
-        found = Comparison.from_json(text) if "methods" in result else Selection.from_json(text)
-        told |= {"verdict": found.verdict, "suspicions": found.suspicions, "suspects": found.suspects}
-        if isinstance(found, Comparison):
-            told["warnings"] = found.notes
+        outcome = Comparison.from_json(text) if "methods" in result else Selection.from_json(text)
+        shown |= {"verdict": outcome.verdict, "suspicions": outcome.suspicions, "suspects": outcome.suspects}
+        if isinstance(outcome, Comparison):
+            shown["warnings"] = outcome.notes
         else:
-            told |= {"scores": found.scores, "warnings": worries(found)}
-            answer["stops"] = slider_stops(found) if answer["features"] and not is_detector else []
+            shown |= {"scores": outcome.scores, "warnings": worries(outcome)}
+            answer["stops"] = slider_stops(outcome) if answer["features"] and not is_detector else []
     except (InputError, KeyError, TypeError, AttributeError, ValueError, IndexError):
-        told["verdict"] = told["verdict"] or "The result of this run is damaged. Start the run again."
+        shown["verdict"] = shown["verdict"] or "The result of this run is damaged. Start the run again."
     if is_detector:
         lines = str(result.get("summary", "")).split("\n")  # the hull's own rates are too good
-        told["verdict"] = " ".join(line for line in lines if line.startswith(("Expected", "Of 1,000")))
-    return told
+        shown["verdict"] = " ".join(line for line in lines if line.startswith(("Expected", "Of 1,000")))
+    return shown
 
 
 def _pipeline(result: dict[str, Any], features: list[str]) -> str:

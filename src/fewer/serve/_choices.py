@@ -172,8 +172,8 @@ class Choices:
         if not re.fullmatch(SCHEMA, given.get("schema", f"{OURS}/.schema.json")):
             raise InputError("The schema of this run is not one of the workbench's.")
         given["skip"] = bool(given.get("skip", False))
-        asked = {word: _typed(word, given.pop(word)) for word in OFFERED if word in given}
-        return cls(**given, asked={word: value for word, value in asked.items() if value != DEFAULTS[word]})
+        options = {word: _typed(word, given.pop(word)) for word in OFFERED if word in given}
+        return cls(**given, asked={word: value for word, value in options.items() if value != DEFAULTS[word]})
 
     @classmethod
     def from_command(cls, command: str) -> Choices:
@@ -221,12 +221,12 @@ class Choices:
     @property
     def readings(self) -> dict[str, str] | None:
         """Options that say how columns are read; None where that takes a schema, as for dates."""
-        lists = {option: [name for name, kind in self.kinds.items() if kind == own] for option, own in READINGS.items()}
+        lists = {flag: [name for name, kind in self.kinds.items() if kind == form] for flag, form in READINGS.items()}
         lists["missing"] = list(self.missing or ())
-        words = {option: name_list(names) for option, names in lists.items() if names}
+        words = {flag: name_list(names) for flag, names in lists.items() if names}
         if any(kind not in READINGS.values() for kind in self.kinds.values()):
             return None
-        is_said = all(word.isprintable() and names_of(word) == lists[option] for option, word in words.items())
+        is_said = all(word.isprintable() and names_of(word) == lists[flag] for flag, word in words.items())
         return words if is_said else None
 
     def to_dict(self) -> dict[str, Any]:
@@ -248,18 +248,18 @@ class Choices:
         -------
         list of str
         """
-        own = {word: value for word, value in self.asked.items() if self.goal in OFFERED[word][1].goals.split()}
-        if own.get("method", "auto") != "auto":
-            own.pop("prefer", None)  # hidden on the page
+        options = {word: value for word, value in self.asked.items() if self.goal in OFFERED[word][1].goals.split()}
+        if options.get("method", "auto") != "auto":
+            options.pop("prefer", None)  # hidden on the page
         if self.goal == "detect":
-            own |= {"method": "parcel", "positive": self.positive} | {name: vars(self)[name] for name in NUMBERS}
+            options |= {"method": "parcel", "positive": self.positive} | {name: vars(self)[name] for name in NUMBERS}
         elif self.goal == "compare":
-            own["methods"] = ",".join(self.methods)
+            options["methods"] = ",".join(self.methods)
         names = ("groups", "weights", "time", "task", "encoding", "sheet", "schema")
         common = {name: vars(self)[name] for name in names} | (self.readings or {} if self.schema is None else {})
         table = f"./{self.table}" if self.table.startswith("-") else self.table
         arguments = ["compare" if self.goal == "compare" else "select", table, *_option("target", self.target)]
-        for name, value in (own | common).items():
+        for name, value in (options | common).items():
             if value is not None:
                 arguments += _option(name.replace("_", "-"), value)
         arguments += ["--skip-rows-without-target"] if self.skip else []
@@ -276,8 +276,8 @@ def _option(name: str, value: Any) -> list[str]:
 
 def _one_of(given: dict[str, Any], name: str, allowed: Sequence[str] | Mapping[str, Any]) -> None:
     if name in given and (not isinstance(given[name], str) or given[name] not in allowed):
-        found = str(given[name])[:40]
-        raise FieldError(f"{name} {found!r} is not known; {nearest(found, list(allowed))}", name)
+        value = str(given[name])[:40]
+        raise FieldError(f"{name} {value!r} is not known; {nearest(value, list(allowed))}", name)
 
 
 def _texts(given: dict[str, Any], names: Sequence[str]) -> None:

@@ -56,10 +56,10 @@ class Folder:
 
     def tables(self) -> list[dict[str, Any]]:
         """Return `name`, `size` in bytes and time `modified` of the tables, the newest first."""
-        found = [
+        tables = [
             {"name": name, "size": about.st_size, "modified": about.st_mtime} for name, about in self._newest(_is_table)
         ]
-        return found[:MOST_SHOWN]
+        return tables[:MOST_SHOWN]
 
     def table(self, name: Any) -> Path:
         """Return the place of a table that is in the folder."""
@@ -83,11 +83,11 @@ class Folder:
         return bool(self.job(entry.name)) or any((self.path / entry.name / kept).is_file() for kept in (RUN, CELLS))
 
     def _newest(self, wanted: Callable[[os.DirEntry[str]], bool]) -> list[tuple[str, os.stat_result]]:
-        found = []
+        entries = []
         for entry in filter(wanted, self._entries()):
             with contextlib.suppress(OSError):  # deleted meanwhile
-                found.append((entry.name, entry.stat(follow_symlinks=False)))
-        return sorted(found, key=lambda one: (-one[1].st_mtime, one[0]))
+                entries.append((entry.name, entry.stat(follow_symlinks=False)))
+        return sorted(entries, key=lambda one: (-one[1].st_mtime, one[0]))
 
     def new_run(self, table: str) -> str:
         """Make an empty folder for a run on a table, and return its name."""

@@ -63,32 +63,32 @@ def progress_of(place: Path, began: float | None = None, before: int = 0) -> dic
     folds = about.get("folds") if isinstance(about.get("folds"), int) else 0
     done = _once(place / HELDOUT, _folds_done) or 0
     elapsed = max(time.time() - (began or _first_written(place)), 0.0)
-    told: dict[str, Any] = {"folds": folds, "folds_done": done, "elapsed": elapsed, "left": None, "share": None}
+    progress: dict[str, Any] = {"folds": folds, "folds_done": done, "elapsed": elapsed, "left": None, "share": None}
     if (place / CELLS).exists():
-        return told | _comparing(place, elapsed, before)
+        return progress | _comparing(place, elapsed, before)
     if not (place / RUN).exists():
-        return told | {"phase": "reading"}
-    told |= _once(place / TRACE, _search) or {}
-    told["phase"] = "measuring" if done else "searching"
+        return progress | {"phase": "reading"}
+    progress |= _once(place / TRACE, _search) or {}
+    progress["phase"] = "measuring" if done else "searching"
     if folds and done:
-        told["share"] = (1 + done) / (1 + folds)
-        told["left"] = elapsed / (1 + done) * (folds - done)
+        progress["share"] = (1 + done) / (1 + folds)
+        progress["left"] = elapsed / (1 + done) * (folds - done)
     seconds = about.get("budget", {}).get("seconds") if isinstance(about.get("budget"), dict) else None
     if isinstance(seconds, int | float) and 0 < seconds < 1e9:
-        told["left"] = max(seconds - elapsed, 0.0) if told["left"] is None else min(told["left"], seconds)
-        told["share"] = min(elapsed / seconds, 0.99) if told["share"] is None else told["share"]
-    return told
+        progress["left"] = max(seconds - elapsed, 0.0) if progress["left"] is None else min(progress["left"], seconds)
+        progress["share"] = min(elapsed / seconds, 0.99) if progress["share"] is None else progress["share"]
+    return progress
 
 
 def _comparing(place: Path, elapsed: float, before: int) -> dict[str, Any]:
     done = count_cells(place)
-    told: dict[str, Any] = {"phase": "comparing", "n_selections": done}
+    progress: dict[str, Any] = {"phase": "comparing", "n_selections": done}
     total = read_json(place / TOTAL).get("total")
     if isinstance(total, int) and total >= max(done, 1):
-        told |= {"n_total": total, "share": done / total}
+        progress |= {"n_total": total, "share": done / total}
         if done > before:
-            told["left"] = elapsed / (done - before) * (total - done)
-    return told
+            progress["left"] = elapsed / (done - before) * (total - done)
+    return progress
 
 
 def _once(path: Path, read: Callable[[Path], Any]) -> Any:
@@ -110,14 +110,14 @@ def _search(path: Path) -> dict[str, Any]:
         trace = Trace.load(path)
     except InputError:
         return {}
-    told: dict[str, Any] = {"n_evaluations": trace.n_evaluations}
+    progress: dict[str, Any] = {"n_evaluations": trace.n_evaluations}
     if trace.steps:
         every = max(len(trace.steps) // MOST_POINTS, 1)
         steps = [*trace.steps[:-1:every], trace.steps[-1]]
-        told["curve"] = [[int(step.n_evaluations), _number(step.best_score)] for step in steps]
-        told |= {"best": _number(trace.best_score), "size": int(size_of(trace.best))}
-        told["mask"] = np.flatnonzero(trace.best).tolist()[:60]
-    return told
+        progress["curve"] = [[int(step.n_evaluations), _number(step.best_score)] for step in steps]
+        progress |= {"best": _number(trace.best_score), "size": int(size_of(trace.best))}
+        progress["mask"] = np.flatnonzero(trace.best).tolist()[:60]
+    return progress
 
 
 def _number(value: float) -> float | None:
@@ -255,7 +255,7 @@ class Jobs:
         return None
 
     def state(self, run: str) -> dict[str, Any]:
-        """Say all there is to say of a run: whether it goes on, how far it is, how it ended.
+        """Return the state of a run: whether it is running, its progress, how it ended.
 
         Parameters
         ----------
@@ -271,33 +271,33 @@ class Jobs:
         place, job = self.folder.run(run), self.folder.job(run)
         pid = self.pid_of(run)
         choices = (job or {}).get("choices", {})
-        told: dict[str, Any] = {**_answer({}), "kind": "", "id": run, "here": job is not None, "message": ""}
-        told["command"] = " ".join((job or {}).get("command", []))
-        told |= {key: choices.get(key) for key in ("table", "target", "goal", "method", "prefer", "seed")}
+        status: dict[str, Any] = {**_answer({}), "kind": "", "id": run, "here": job is not None, "message": ""}
+        status["command"] = " ".join((job or {}).get("command", []))
+        status |= {key: choices.get(key) for key in ("table", "target", "goal", "method", "prefer", "seed")}
         if pid is not None:
             progress = progress_of(place, (job or {}).get("began"), (job or {}).get("before", 0))
             names = (job or {}).get("names") or []
             mask = progress.pop("mask", [])
             if mask and progress.get("size") == len(mask) and mask[-1] < len(names):
                 progress["names"] = [names[i] for i in mask]
-            return told | {"state": "running", "progress": progress}
+            return status | {"state": "running", "progress": progress}
         result = read_json(place / RESULT)
         code = self._code(run, job)
         if result:
             about = _answer(result)
-            about["method"] = about["method"] or told["method"]
-            if not told["table"]:
-                told["table"], told["target"] = source_of(result)
-            told |= {"state": "stopped" if about["interrupted"] else "finished", **about}
+            about["method"] = about["method"] or status["method"]
+            if not status["table"]:
+                status["table"], status["target"] = source_of(result)
+            status |= {"state": "stopped" if about["interrupted"] else "finished", **about}
             if code not in (None, 0, 130, 143):
-                told["message"] = _told(self.folder.log(run), code)
-            return told
+                status["message"] = _told(self.folder.log(run), code)
+            return status
         if code in (None, 0, 130, 143):
             unknown = "The run ended without a result; the reason is unknown."
             message = "Stopped before there was a result." if code else unknown
             message += " Resume it to continue." if (place / RUN).exists() else ""
-            return told | {"state": "unfinished", "message": message}
-        return told | {"state": "failed", "message": _told(self.folder.log(run), code)}
+            return status | {"state": "unfinished", "message": message}
+        return status | {"state": "failed", "message": _told(self.folder.log(run), code)}
 
     def close(self) -> None:
         """Ask all runs that this server started to keep their best, and wait for them a little."""
@@ -319,10 +319,10 @@ class Jobs:
     def _spawn(self, run: str, choices: Choices, names: list[str] | None, *, resume: bool) -> None:
         arguments = choices.command(run, resume=resume)
         log = self.folder.log(run)
-        with log.open("wb") as said:
+        with log.open("wb") as log_file:
             process = subprocess.Popen(
                 [*self.program, *arguments], cwd=self.folder.path, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                stderr=said, start_new_session=True,
+                stderr=log_file, start_new_session=True,
             )  # fmt: skip
         self._processes[run] = process
         about = {"choices": choices.to_dict(), "command": ["fewer", *arguments], "names": names, "began": time.time()}
@@ -359,8 +359,8 @@ def _told(log: Path, code: int) -> str:
         text = ""
     lines = [printable(line) for line in text.splitlines() if line.strip()]
     start = next((i for i in range(len(lines) - 1, -1, -1) if lines[i].startswith("fewer: ")), max(len(lines) - 1, 0))
-    said = "\n".join(lines[start:]) or f"The run ended with exit code {code} and no message."
-    return re.sub(r"^fewer: ", "", said)
+    message = "\n".join(lines[start:]) or f"The run ended with exit code {code} and no message."
+    return re.sub(r"^fewer: ", "", message)
 
 
 def _stamp(pid: int) -> str:

@@ -122,13 +122,13 @@ def inspect(path: str, choices: dict[str, Any]) -> dict[str, Any]:
     """
     from fewer.io import inspect_table
 
-    found = inspect_table(path, choices.get("target") or None, task=choices.get("task"), **table_options(choices))
-    absent = [name for name in choices.get("kinds") or {} if name not in found.schema.columns]
+    inspection = inspect_table(path, choices.get("target") or None, task=choices.get("task"), **table_options(choices))
+    absent = [name for name in choices.get("kinds") or {} if name not in inspection.schema.columns]
     if absent:
         raise InputError(f"{Path(path).name} has no column {absent[0][:40]!r}; load the page again.")
-    told = found.to_dict()
-    told["notes"] = [in_plain_text(note) for note in told["notes"]]
-    return {**told, "schema": found.schema.to_json()}
+    content = inspection.to_dict()
+    content["notes"] = [in_plain_text(note) for note in content["notes"]]
+    return {**content, "schema": inspection.schema.to_json()}
 
 
 OPTIONS_SAID = {
@@ -154,8 +154,8 @@ def in_plain_text(note: str) -> str:
     >>> in_plain_text("Read as codes; use --numeric for numbers.")
     'Read as codes; choose number below if they are numbers.'
     """
-    for option, said in OPTIONS_SAID.items():
-        note = note.replace(option, said)
+    for option, phrase in OPTIONS_SAID.items():
+        note = note.replace(option, phrase)
     return note
 
 
