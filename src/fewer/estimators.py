@@ -80,11 +80,11 @@ class TableEstimator(BaseEstimator):
         return False
 
     def _read(self, X: Any, y: Any, *, sparse: bool = False, **rows: Any) -> Problem:
-        """Read a table and its target into a problem, and tell what was noticed."""
+        """Read a table and its target into a problem, and warn of what was noticed."""
         self.__dict__.pop(self._made_last, None)
         if unknown := next((name for name in rows if name not in ROW_METADATA), None):
-            told = nearest(unknown, ROW_METADATA, "arguments")
-            raise InputError(f"{type(self).__name__}.fit has no argument {unknown!r}; {told}")
+            hint = nearest(unknown, ROW_METADATA, "arguments")
+            raise InputError(f"{type(self).__name__}.fit has no argument {unknown!r}; {hint}")
         rows = {name: rows.get(name) for name in ROW_METADATA}
         X = unmasked(X)
         if y is None:
@@ -135,11 +135,11 @@ class TableEstimator(BaseEstimator):
 
     def _task_of(self, y: Any) -> Task:
         """Find out what the target is for: as the user says, else as it looks, else as the estimator works."""
-        tasks, asked = self._tasks(), self.get_params(deep=False).get("task")
-        task: Task = asked or infer_task(y)
+        tasks, given = self._tasks(), self.get_params(deep=False).get("task")
+        task: Task = given or infer_task(y)
         if task not in tasks:
-            if asked is not None:
-                raise InputError(f"task={asked!r}, but {type(self).__name__} works for {' and '.join(tasks)} here.")
+            if given is not None:
+                raise InputError(f"task={given!r}, but {type(self).__name__} works for {' and '.join(tasks)} here.")
             task = tasks[0]
         if task == "classification" and (y.dtype.kind not in "iub" or y.ndim > 1):  # whole numbers are classes
             check_classification_targets(y)
@@ -155,7 +155,7 @@ class TableEstimator(BaseEstimator):
 def sklearn_table(X: Any) -> Any:
     """Return a frame with names that scikit-learn takes: it ignores other labels than text, but refuses a mixture.
 
-    It refuses labels that stand there twice, too. A structured array and a batch of Arrow become frames; the hidden
+    It refuses repeated labels, too. A structured array and a batch of Arrow become frames; the hidden
     cells of a masked array are missing.
 
     Examples

@@ -57,7 +57,7 @@ parameter_names: Any = cache(BaseEstimator._get_param_names.__func__)
 
 # What rows may come with beside numbers and a target.
 ROWS = frozenset({"weights", "groups", "time", "missing", "nominal"})
-# Changes of a table that tell nothing new: a result should not depend on them.
+# Changes of a table that add no information: a result should not depend on them.
 CHANGES = frozenset({"row order", "column order", "sign", "shift", "scale", "labels"})
 _CANNOT = {
     "weights": "cannot use row weights; leave sample_weight out, or repeat rows instead",
@@ -134,12 +134,12 @@ class Component(BaseEstimator, ABC):
             "missing": "missing" not in self.takes and problem.has_missing,
             "nominal": problem.nominal.any(),
         }
-        for what in sorted(ROWS - self.takes):
-            if comes_with[what]:
-                ours = type(self).__module__.startswith("fewer")
-                hint = "" if ours else f". If it can, add {what!r} to its `takes`"
+        for trait in sorted(ROWS - self.takes):
+            if comes_with[trait]:
+                is_ours = type(self).__module__.startswith("fewer")
+                hint = "" if is_ours else f". If it can, add {trait!r} to its `takes`"
                 column = problem.names[int(np.argmax(problem.nominal))]
-                raise IncompatibleError(f"{type(self).__name__} {_CANNOT[what].format(column=column)}{hint}.")
+                raise IncompatibleError(f"{type(self).__name__} {_CANNOT[trait].format(column=column)}{hint}.")
 
     _get_param_names: ClassVar[Any] = classmethod(parameter_names)
 
@@ -156,12 +156,12 @@ def _checked(method: Any) -> Any:
             return method(self, *args, **kwargs)
         problem: Problem = args[0] if args else kwargs["problem"]
         self.check_rows(problem)
-        found = method(self, *args, **kwargs)
-        if isinstance(found, Ranking) and problem.has_missing:
-            # Columns that are mostly missing come behind all others: what their few cells tell is chance.
+        result = method(self, *args, **kwargs)
+        if isinstance(result, Ranking) and problem.has_missing:
+            # Columns that are mostly missing come behind all others: their few cells may fit by chance.
             shares = problem.n_missing / problem.n_samples
-            return found.bare_last(shares, problem.constant) if (shares >= MOSTLY_MISSING).any() else found
-        return found
+            return result.bare_last(shares, problem.constant) if (shares >= MOSTLY_MISSING).any() else result
+        return result
 
     return checked
 
@@ -206,7 +206,7 @@ class Criterion(Component):
     respects_time: ClassVar[bool] = False
     """Where rows have a time, judges them by earlier rows alone. A criterion that does not predict need not."""
     has_importances: ClassVar[bool] = False
-    """Its scorer can `examine`: tell how important each column is to its own model."""
+    """Its scorer can `examine`: return how important each column is to its own model."""
     least_squares: ClassVar[bool] = False
     """Its scores go by the residual sums of squares of linear fits."""
     multi_output: ClassVar[bool] = False
@@ -267,7 +267,7 @@ class Search(Component):
     takes_start: ClassVar[bool] = True
     """Can begin from a given subset."""
     ordered: ClassVar[bool] = False
-    """Takes features one after the other, so that the order in which they came is worth telling."""
+    """Takes features one after the other, so that their order is worth reporting."""
 
     @abstractmethod
     def steps(
@@ -326,7 +326,7 @@ class Search(Component):
         return None
 
     def rehearse(self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, n: int) -> None:
-        """Score some subsets in the way that the search does, so that a clock can tell what they cost.
+        """Score some subsets in the way that the search does, to measure what they cost.
 
         Parameters
         ----------

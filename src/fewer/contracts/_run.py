@@ -225,7 +225,7 @@ class Run:
         return self.search.run(Objective(self.scorer, space, self.problem), space, self.rng, self.follower, self.trace)
 
     def tell(self) -> None:
-        """Tell the follower, if there is one, of the trace as it is."""
+        """Pass the current trace to the follower, if there is one."""
         if self.follower is not None:
             self.follower(self.trace)
 
@@ -434,17 +434,17 @@ class Answer:
         [1, 2, 3, 4]
         """
         prefixes = {int(size): self.ranking <= size for size in self.curve.get("size", ())}
-        found = prefixes
+        masks = prefixes
         if self.choices:
-            own = {int(mask.sum()): np.asarray(mask, dtype=bool) for mask in self.choices.values()}
-            nest = all(size in prefixes and np.array_equal(mask, prefixes[size]) for size, mask in own.items())
-            found = prefixes if nest else own
+            chosen = {int(mask.sum()): np.asarray(mask, dtype=bool) for mask in self.choices.values()}
+            nest = all(size in prefixes and np.array_equal(mask, prefixes[size]) for size, mask in chosen.items())
+            masks = prefixes if nest else chosen
         elif self.search is not None:
-            found = {size: mask for size, (_, mask) in best_by_size(self.trace).items()}
-        found = {size: mask for size, mask in found.items() if size <= LARGEST_SHOWN}
+            masks = {size: mask for size, (_, mask) in best_by_size(self.trace).items()}
+        masks = {size: mask for size, mask in masks.items() if size <= LARGEST_SHOWN}
         if not self.is_empty and self.support.any():
-            found[int(self.support.sum())] = self.support
-        return dict(sorted(found.items()))
+            masks[int(self.support.sum())] = self.support
+        return dict(sorted(masks.items()))
 
 
 def best_by_size(trace: Trace) -> dict[int, tuple[float, BoolArray]]:

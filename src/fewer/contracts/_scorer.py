@@ -562,9 +562,9 @@ class Scorer(ABC):
     """
 
     abandons: ClassVar[bool] = False
-    """`sweep` gives subsets up early once it is told what score they must reach."""
+    """`sweep` gives subsets up early if it knows the score that they must reach."""
     sweep_limit: int = 1 << 30
-    """How many subsets a search of all of them may have, unless it is told otherwise."""
+    """How many subsets a search of all of them may have, unless set otherwise."""
     failure: str = ""
     """Why the first subset that could not be scored failed, where that is known."""
 
@@ -929,7 +929,7 @@ class Objective:
         return self._problem
 
     def note(self, text: str) -> None:
-        """Tell the reader of the result something, once.
+        """Add a note for the reader of the result, once.
 
         Parameters
         ----------
@@ -977,9 +977,9 @@ class Objective:
         if new:
             fresh = states[list(new.values())]
             raw = self.space.objective(self.scorer.score(self.space.expand(fresh)), fresh)
-            found = dict(zip(new, self._defined(raw).tolist(), strict=True))
-            known |= found
-            self._known |= found
+            scored = dict(zip(new, self._defined(raw).tolist(), strict=True))
+            known |= scored
+            self._known |= scored
             while len(self._known) > MOST_KNOWN:
                 self._known.popitem(last=False)
         scores = np.array([known[key] for key in keys])
@@ -1044,14 +1044,14 @@ class Objective:
             The score with it switched.
         """
         columns = self.space.single_columns
-        found = None
+        remaining = None
         if columns is not None and not self.space.has_prices and len(units):
-            found = self.scorer.best_flip(self.space.expand(state[None, :])[0], columns[units])
-        if found is None:
+            remaining = self.scorer.best_flip(self.space.expand(state[None, :])[0], columns[units])
+        if remaining is None:
             scores = self.flips(state, units)
             choice = int(np.argmax(scores))
             return choice, float(scores[choice])
-        places, raw = found
+        places, raw = remaining
         scores = self._defined(round_scores(raw))
         self.trace.n_evaluations += len(units)
         self._offer_changed(state, units[places], ~state[units[places]], scores)
@@ -1079,8 +1079,8 @@ class Objective:
         score : float
             Less the price of the units; NaN for all rows.
         """
-        asked = () if importance == "auto" else (importance,)
-        importances, score = self.scorer.examine(self.space.expand(state[None, :])[0], part, *asked)
+        arguments = () if importance == "auto" else (importance,)
+        importances, score = self.scorer.examine(self.space.expand(state[None, :])[0], part, *arguments)
         self.trace.n_evaluations += 1
         if self.space.has_prices:
             score -= float(self.space.price(state[None])[0])
@@ -1129,12 +1129,12 @@ class Objective:
         Sweep
             The best states of the range.
         """
-        found = self.scorer.sweep(self.space, start, stop, top, floor)
-        self.trace.n_evaluations += found.n_evaluated
-        self._count_undefined(found.n_undefined)
-        if len(found.scores):
-            self.trace.offer(self.space.expand(found.states), found.scores)
-        return found
+        result = self.scorer.sweep(self.space, start, stop, top, floor)
+        self.trace.n_evaluations += result.n_evaluated
+        self._count_undefined(result.n_undefined)
+        if len(result.scores):
+            self.trace.offer(self.space.expand(result.states), result.scores)
+        return result
 
     def _defined(self, scores: FloatArray) -> FloatArray:
         """Put subsets that could not be scored (NaN) behind all others, so that none of them wins, and count them."""
@@ -1264,10 +1264,10 @@ class ObjectiveWalk(Walk):
         self.n_tried = result.n_tried
         self._objective.trace.n_evaluations += result.n_tried
         units, shifts = moves.units[result.accepted].tolist(), moves.shifts[result.accepted].tolist()
-        for unit, shift, found in zip(units, shifts, result.scores.tolist(), strict=True):
+        for unit, shift, new_score in zip(units, shifts, result.scores.tolist(), strict=True):
             self.state[unit] = moved_on(self.state.item(unit), shift, space.weight_levels)
-            self._note(found)
-            yield found
+            self._note(new_score)
+            yield new_score
 
     def _note(self, score: float) -> None:
         trace, space = self._objective.trace, self._objective.space

@@ -62,7 +62,7 @@ def parameters(kind: type[Declared]) -> type[Declared]:
     for base in reversed(kind.__mro__):
         if is_dataclass(base):
             hints |= get_annotations(base, eval_str=True)
-    allowed = {own.name: _allowed(hints[own.name]) for own in fields(kind)}  # type: ignore[arg-type]
+    allowed = {field.name: _allowed(hints[field.name]) for field in fields(kind)}  # type: ignore[arg-type]
     kind._parameter_constraints = allowed  # type: ignore[attr-defined]
     return kind
 

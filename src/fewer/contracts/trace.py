@@ -172,7 +172,7 @@ class Trace:
         return self.steps[-1].best_score if self.steps else float("-inf")
 
     def note(self, text: str, kind: NoteKind = NoteKind.GENERAL) -> None:
-        """Tell the reader of the result something, once; a later note of a special kind replaces the earlier one.
+        """Add a note for the reader of the result, once; a later note of a special kind replaces the earlier one.
 
         Parameters
         ----------
@@ -261,8 +261,8 @@ class Trace:
         if len(self.top_scores) >= self.keep:
             good &= scores >= self.top_scores[-1]
         known = set() if self.top_masks is None else {mask.tobytes() for mask in self.top_masks}
-        met = {masks[i].tobytes(): int(i) for i in np.flatnonzero(good)[::-1]}
-        fresh = [i for key, i in met.items() if key not in known]
+        by_mask = {masks[i].tobytes(): int(i) for i in np.flatnonzero(good)[::-1]}
+        fresh = [i for key, i in by_mask.items() if key not in known]
         if not fresh:
             return
         masks, scores = masks[fresh], scores[fresh]
@@ -301,9 +301,9 @@ class Trace:
             "state": _strip_arrays(self.state, "state", arrays),
         }
         arrays["meta"] = np.frombuffer(json.dumps(meta).encode(), dtype=np.uint8)
-        whole = io.BytesIO()  # an archive that a full disk cuts off complains when it is forgotten
-        np.savez_compressed(whole, allow_pickle=False, **arrays)
-        write_atomically(Path(path), whole.getvalue())
+        archive = io.BytesIO()  # an archive that a full disk cuts off complains when it is forgotten
+        np.savez_compressed(archive, allow_pickle=False, **arrays)
+        write_atomically(Path(path), archive.getvalue())
 
     @classmethod
     def load(cls, path: Path | str) -> Trace:

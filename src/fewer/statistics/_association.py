@@ -41,7 +41,7 @@ class Uncertainties:
         self._codes = np.ascontiguousarray(codes, dtype=np.int32)
         self._levels = self._codes.max(axis=1, initial=0).astype(np.int64) + 1
         self._weights = weights
-        self._entropy = np.array([self._entropy_of(own) for own in self._codes])
+        self._entropy = np.array([self._entropy_of(column) for column in self._codes])
 
     def _entropy_of(self, codes: NDArray[Any]) -> float:
         shares = np.bincount(codes, self._weights) / self._weights.sum()
@@ -65,9 +65,9 @@ class Uncertainties:
         target = np.ascontiguousarray(other, dtype=np.int32)
         n_target = int(target.max(initial=0)) + 1
         information_with(0, len(shared), self._codes, self._levels, target, n_target, self._weights, shared)
-        own = self._entropy_of(target)
-        both = self._entropy + own
-        return np.minimum(np.divide(2.0 * shared, both, out=np.zeros_like(both), where=self._entropy * own > 0), 1.0)
+        entropy = self._entropy_of(target)
+        sums = self._entropy + entropy
+        return np.minimum(np.divide(2 * shared, sums, out=np.zeros_like(sums), where=self._entropy * entropy > 0), 1.0)
 
     def with_feature(self, feature: int) -> FloatArray:
         """Return the symmetrical uncertainty of every column with one of them.
@@ -127,7 +127,7 @@ class Associations:
         self._mass = self._known * roots[:, None]
         raw = np.column_stack([dense.X, target.astype(np.float64)])[:, self.nominal]
         columns = np.flatnonzero(self.nominal).tolist()
-        self._levels = {f: self._levels_of(own) for f, own in zip(columns, raw.T, strict=True)}
+        self._levels = {f: self._levels_of(column) for f, column in zip(columns, raw.T, strict=True)}
 
     def _levels_of(self, cells: FloatArray) -> sparse.csr_array:
         """Return the levels of a column as weighted indicators; a missing cell has none."""

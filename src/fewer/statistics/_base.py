@@ -96,14 +96,14 @@ class _Collecting(PartWork):
     def read(self, part: int, frames: Iterator[Any]) -> Any:
         statistics, start = self._make(), 0
         for chunk in self._table.problems(part, frames):
-            for own in _as_tuple(statistics):
-                own.add(chunk, part, start)
+            for statistic in _as_tuple(statistics):
+                statistic.add(chunk, part, start)
             start += chunk.n_samples
         return statistics
 
     def merge(self, into: Any, other: Any) -> Any:
-        for own, new in zip(_as_tuple(into), _as_tuple(other), strict=True):
-            own.merge(new)
+        for statistic, new in zip(_as_tuple(into), _as_tuple(other), strict=True):
+            statistic.merge(new)
         return into
 
     def finish(self, result: Any) -> Any:

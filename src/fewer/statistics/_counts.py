@@ -66,8 +66,8 @@ class Bins:
         Bins
             The cuts.
         """
-        bare = [np.empty(0) if nominal else own for own, nominal in zip(edges, rows.nominal, strict=True)]
-        n_levels = [len(rows.levels[f]) if rows.nominal[f] else len(own) + 1 for f, own in enumerate(bare)]
+        bare = [np.empty(0) if nominal else cuts for cuts, nominal in zip(edges, rows.nominal, strict=True)]
+        n_levels = [len(rows.levels[f]) if rows.nominal[f] else len(cuts) + 1 for f, cuts in enumerate(bare)]
         if max(n_levels, default=0) > MOST_LEVELS:
             widest = rows.names[int(np.argmax(n_levels))]
             raise InputError(
@@ -88,10 +88,10 @@ class Bins:
     @cached_property
     def table(self) -> FloatArray:
         """The edges as one array, a row for each column, the rest NaN."""
-        widest = max((len(own) for own in self.edges), default=0)
+        widest = max((len(cuts) for cuts in self.edges), default=0)
         out = np.full((len(self.edges), max(widest, 1)), np.nan)
-        for row, own in zip(out, self.edges, strict=True):
-            row[: len(own)] = own
+        for row, cuts in zip(out, self.edges, strict=True):
+            row[: len(cuts)] = cuts
         return out
 
     def codes(self, chunk: Problem, columns: IntArray) -> NDArray[np.uint16]:
@@ -110,7 +110,7 @@ class Bins:
             The bins, or levels; a missing cell has a code of its own.
         """
         out = np.empty((len(columns), chunk.n_samples), dtype=np.uint16)
-        n_edges = np.array([len(own) for own in self.edges], dtype=np.int64)
+        n_edges = np.array([len(cuts) for cuts in self.edges], dtype=np.int64)
         code_columns(chunk.X, columns, self.table, n_edges, self.nominal, self.n_codes, out)
         return out
 
@@ -356,5 +356,5 @@ def information(table: FloatArray) -> float:
 
 
 def _x_log_x(counts: FloatArray) -> float:
-    there = counts[counts > 0]
-    return float((there * np.log(there)).sum())
+    positive = counts[counts > 0]
+    return float((positive * np.log(positive)).sum())

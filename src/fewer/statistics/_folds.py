@@ -118,9 +118,9 @@ class DealtFolds:
             return cls(n_outer, n_inner, seed)
         order = np.random.default_rng([seed, 3]).permutation(stream.n_groups)
         folds = cls(n_outer, n_inner, seed, order)
-        there = np.unique(folds._of_numbers(order))
-        outer, held = there // n_inner, range(n_outer) if n_outer > 1 else [-1]
-        least = min(len(np.unique(there[outer != fold] % n_inner)) for fold in held)
+        cells = np.unique(folds._of_numbers(order))
+        outer, held = cells // n_inner, range(n_outer) if n_outer > 1 else [-1]
+        least = min(len(np.unique(cells[outer != fold] % n_inner)) for fold in held)
         if len(np.unique(outer)) < n_outer or least < min(n_inner, 2):
             cure = "use 2 folds (cv=2, --folds 2)" if stream.n_groups > 3 and n_outer > 2 else "omit groups"
             raise InputError(f"{stream.groups!r} has {stream.n_groups} groups, too few for the folds; {cure}.")
@@ -181,12 +181,12 @@ class DealtFolds:
         int array
             Ascending; in time, those that have rows.
         """
-        there = np.arange(self.n_cells) if self.numbers is None else self.numbers
+        cells = np.arange(self.n_cells) if self.numbers is None else self.numbers
         if without is None or (self.forward and not self.held):
-            return there
+            return cells
         if self.forward:
-            return there[there < self.held[without][0]]
-        return np.setdiff1d(there, self.held[without])
+            return cells[cells < self.held[without][0]]
+        return np.setdiff1d(cells, self.held[without])
 
     def parts(self, without: int | None) -> list[IntArray]:
         """Return the cells of each inner fold; in time, of spans one after the other, the first of which only trains.
@@ -249,6 +249,6 @@ class DealtFolds:
             Of the same shape.
         """
         fold = np.full(self.n_cells, -1)
-        for number, own in enumerate(self.held):
-            fold[own] = number
+        for number, held in enumerate(self.held):
+            fold[held] = number
         return fold[cells]

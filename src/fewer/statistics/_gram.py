@@ -103,10 +103,10 @@ class GramSums(Statistics):
             return
         # Blocks small enough for the cache, whatever the chunk.
         for fold in np.flatnonzero(np.diff(edges)):
-            mine = order[edges[fold] : edges[fold + 1]]
-            self.n_rows[fold] += len(mine)
-            for low in range(0, len(mine), 8192):
-                self._add_block(chunk, int(fold), mine[low : low + 8192])
+            rows = order[edges[fold] : edges[fold + 1]]
+            self.n_rows[fold] += len(rows)
+            for low in range(0, len(rows), 8192):
+                self._add_block(chunk, int(fold), rows[low : low + 8192])
 
     def _add_sparse(self, chunk: Problem, by_row: Any, fold: int, rows: IntArray) -> None:
         """Add rows of a sparse table, whose shift is zero."""
@@ -117,11 +117,11 @@ class GramSums(Statistics):
         inputs = slice(1, first)
         weighted = X.multiply(w[:, None]).tocsr()
         cross = np.asarray(X.T @ (sides * w[:, None]))
-        mine = self.products[fold]
-        mine[inputs, inputs] += (X.T @ weighted).toarray()
-        mine[inputs, ends] += cross
-        mine[ends, inputs] += cross.T
-        mine[np.ix_(ends, ends)] += sides.T @ (sides * w[:, None])
+        products = self.products[fold]
+        products[inputs, inputs] += (X.T @ weighted).toarray()
+        products[inputs, ends] += cross
+        products[ends, inputs] += cross.T
+        products[np.ix_(ends, ends)] += sides.T @ (sides * w[:, None])
         low, high = column_ranges(X.tocsc())
         about = self.about[fold]
         about[:, 0] += len(rows)
@@ -182,9 +182,9 @@ class GramSums(Statistics):
         self, chunk: Problem, rows: IntArray, numeric: IntArray, inputs: FloatArray, about: FloatArray, gaps: IntArray
     ) -> None:
         """Gather numeric inputs and level indicators."""
-        own, own_about, own_gaps = np.empty((len(rows), len(numeric)), order="F"), about[numeric], gaps[numeric]
-        gather_shifted(chunk.X, rows, self.owner[numeric], self._shift[numeric], own, own_about, own_gaps)
-        inputs[:, numeric], about[numeric], gaps[numeric] = own, own_about, own_gaps
+        block, block_about, block_gaps = np.empty((len(rows), len(numeric)), order="F"), about[numeric], gaps[numeric]
+        gather_shifted(chunk.X, rows, self.owner[numeric], self._shift[numeric], block, block_about, block_gaps)
+        inputs[:, numeric], about[numeric], gaps[numeric] = block, block_about, block_gaps
         for place in np.flatnonzero(~np.isnan(self._level)):
             cells = chunk.X[rows, self.owner[place]]
             missing = np.isnan(cells)
@@ -211,16 +211,16 @@ class GramSums(Statistics):
     def __getstate__(self) -> dict[str, Any]:
         """Products travel as triangles: they are symmetric."""
         upper = np.triu_indices(self.products.shape[1])
-        return self.__dict__ | {"products": np.array([own[upper] for own in self.products])}
+        return self.__dict__ | {"products": np.array([matrix[upper] for matrix in self.products])}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         n = 1 + self.n_inputs + self.n_targets + len(self._incomplete)
         upper = np.triu_indices(n)
         self.products = np.zeros((self.n_folds, n, n))
-        for own, half in zip(self.products, state["products"], strict=True):
-            own[upper] = half
-            own.T[upper] = half
+        for matrix, half in zip(self.products, state["products"], strict=True):
+            matrix[upper] = half
+            matrix.T[upper] = half
 
     def __deepcopy__(self, memo: dict[int, Any]) -> GramSums:
         new = object.__new__(GramSums)
@@ -283,15 +283,15 @@ class GramSums(Statistics):
         places = np.arange(1, first)
         change[places, places] = 2.0 / span
         for gap, feature in enumerate(self._incomplete, n_final):
-            own = np.flatnonzero(self.owner == feature)
-            change[1 + own, gap] = 2.0 * mean[own] / span[own]
+            inputs = np.flatnonzero(self.owner == feature)
+            change[1 + inputs, gap] = 2.0 * mean[inputs] / span[inputs]
         targets = np.arange(first, n_final)
         change[targets, targets] = 1.0 if self._task == "regression" else 2.0
         if self._task == "classification":
             change[targets, 0] = -1.0
-        whole = self.products[folds].sum(axis=0)
-        weight = max(float(whole[0, 0]), 1e-300)
-        centers = change @ whole[:, 0] / weight
+        summed = self.products[folds].sum(axis=0)
+        weight = max(float(summed[0, 0]), 1e-300)
+        centers = change @ summed[:, 0] / weight
         change[1:first, 0] -= centers[1:first]
         y_mean = 0.0
         if self._task == "regression":

@@ -149,8 +149,8 @@ class ClassMoments(Statistics):
         first, second = np.zeros((2, n_classes, p))
         if X.size <= FEW_CELLS:
             for code in range(n_classes):
-                rows, own = X[codes == code] - self.shift[:, code], weights[codes == code]
-                first[code], second[code] = own @ rows, own @ rows**2
+                rows, class_weights = X[codes == code] - self.shift[:, code], weights[codes == code]
+                first[code], second[code] = class_weights @ rows, class_weights @ rows**2
         elif self._squares:
             add_class_moments_by_row(X, codes, weights, np.ascontiguousarray(self.shift.T), first, second)
         else:
@@ -180,11 +180,11 @@ class ClassMoments(Statistics):
             add_sparse_moments((X.indptr, X.indices, X.data), codes, weights, sums, self.ranges.low, self.ranges.high)
             return
         p, n_classes = self.shift.shape
-        found = np.zeros((p, 2 * n_classes))
-        add_sparse_moments_by_row((X.indptr, X.indices, X.data), codes, weights, found)
-        self._first += found[:, :n_classes]
-        self._second += found[:, n_classes:]
-        low, high = np.zeros(p), (across(found[:, n_classes:]) > 0).astype(np.float64)
+        moments = np.zeros((p, 2 * n_classes))
+        add_sparse_moments_by_row((X.indptr, X.indices, X.data), codes, weights, moments)
+        self._first += moments[:, :n_classes]
+        self._second += moments[:, n_classes:]
+        low, high = np.zeros(p), (across(moments[:, n_classes:]) > 0).astype(np.float64)
         if least < 0:
             low[X.indices[X.data < 0]] = -1.0
         if len(full := _full_columns(X)):
@@ -341,14 +341,14 @@ class LevelMoments(Statistics):
         t, weights = chunk.y - self.y_shift, chunk.row_weights
         for place, column in enumerate(self.columns.tolist()):
             cells = chunk.X[:, column]
-            there = ~np.isnan(cells) & (weights > 0)
-            if not there.any():
+            known = ~np.isnan(cells) & (weights > 0)
+            if not known.any():
                 continue
-            codes, w, own = cells[there].astype(np.int64), weights[there], t[there]
-            for row, values in enumerate((None, w, w * own, w * own**2)):
+            codes, w, targets = cells[known].astype(np.int64), weights[known], t[known]
+            for row, values in enumerate((None, w, w * targets, w * targets**2)):
                 self.sums[place, row] += np.bincount(codes, values, minlength=self.sums.shape[2])
-            self.low[place] = min(self.low[place], own.min())
-            self.high[place] = max(self.high[place], own.max())
+            self.low[place] = min(self.low[place], targets.min())
+            self.high[place] = max(self.high[place], targets.max())
 
 
 def missing_cells(chunk: Problem, rows: BoolArray) -> FloatArray:
@@ -383,9 +383,9 @@ def shift_of(rows: Problem) -> FloatArray:
     shift = np.repeat(total[:, None], n_classes, axis=1)
     if rows.task == "classification":
         for code in range(n_classes):
-            own = rows.y == code
-            count = present[own].sum(axis=0)
-            shift[:, code] = np.where(count > 0, cells[own].sum(axis=0) / np.maximum(count, 1), total)
+            in_class = rows.y == code
+            count = present[in_class].sum(axis=0)
+            shift[:, code] = np.where(count > 0, cells[in_class].sum(axis=0) / np.maximum(count, 1), total)
     return shift
 
 

@@ -102,11 +102,11 @@ class RowSample(Statistics):
         strata = self._strata(rows)
         kept = []
         for stratum, quota in enumerate(self.quota.tolist()):
-            own = np.flatnonzero(strata == stratum)
-            own = own[np.argsort(keys[own], kind="stable")][:quota]
-            if len(own) == quota:
-                self._bound[stratum] = keys[own[-1]]
-            kept.append(own)
+            members = np.flatnonzero(strata == stratum)
+            members = members[np.argsort(keys[members], kind="stable")][:quota]
+            if len(members) == quota:
+                self._bound[stratum] = keys[members[-1]]
+            kept.append(members)
         order = np.sort(np.concatenate(kept))
         self._parts, self._n_held = [(keys[order], rows.take(order))], len(order)
 
@@ -241,6 +241,6 @@ def _joined(parts: list[Problem]) -> Problem:
     """Put rows of one table one after the other."""
     if len(parts) == 1:
         return parts[0]
-    there = [name for name in ("X", "y", "sample_weight", "groups", "time") if vars(parts[0])[name] is not None]
-    joined: dict[str, Any] = {name: np.concatenate([vars(rows)[name] for rows in parts]) for name in there}
+    names = [name for name in ("X", "y", "sample_weight", "groups", "time") if vars(parts[0])[name] is not None]
+    joined: dict[str, Any] = {name: np.concatenate([vars(rows)[name] for rows in parts]) for name in names}
     return replace(parts[0], **joined)

@@ -45,7 +45,7 @@ def coded_inputs(X: FloatArray, nominal: BoolArray, features: IntArray | None = 
     for place in np.flatnonzero(nominal[features]):
         cells = X[:, features[place]]
         levels[place] = np.unique(cells[~np.isnan(cells)])
-    return np.repeat(features, [len(own) for own in levels]), np.concatenate([*levels, np.empty(0)])
+    return np.repeat(features, [len(values) for values in levels]), np.concatenate([*levels, np.empty(0)])
 
 
 def values_of(X: FloatArray, owner: IntArray, level: FloatArray) -> FloatArray:

@@ -103,10 +103,10 @@ class GaussianEngine(Engine):
             counts = np.bincount(y, weights, minlength=c).astype(np.float64)
             self._prior[fold] = np.log(counts / counts.sum())
             for k in range(c):
-                own = X[y == k]
+                rows = X[y == k]
                 share = None if weights is None else weights[y == k]
-                self._means[fold, :, k] = np.average(own, axis=0, weights=share)
-                self._variances[fold, :, k] = np.average((own - self._means[fold, :, k]) ** 2, axis=0, weights=share)
+                self._means[fold, :, k] = np.average(rows, axis=0, weights=share)
+                self._variances[fold, :, k] = np.average((rows - self._means[fold, :, k]) ** 2, axis=0, weights=share)
         self._rows = HeldOut(folds.columns, folds.bounds)
         self._learned = Gaussians(self._means, self._variances, self._prior, self._spreads, self._smoothing)
 

@@ -163,11 +163,11 @@ class EngineMetric:
 
     def _log_loss(self, decisions: FloatArray, folds: Folds, by_share: bool, out: FloatArray) -> None:
         tiny = np.finfo(np.float64).eps
-        own = folds.y[None, :, None]
+        labels = folds.y[None, :, None]
         if by_share:
-            logs = np.log(np.clip(np.take_along_axis(decisions, own, axis=2)[:, :, 0], tiny, 1.0 - tiny))
+            logs = np.log(np.clip(np.take_along_axis(decisions, labels, axis=2)[:, :, 0], tiny, 1.0 - tiny))
         else:
-            logs = np.take_along_axis(log_softmax(decisions, axis=2), own, axis=2)[:, :, 0]
+            logs = np.take_along_axis(log_softmax(decisions, axis=2), labels, axis=2)[:, :, 0]
             logs = np.clip(logs, np.log(tiny), np.log1p(-tiny))
         for fold in range(folds.n_folds):
             rows = folds.rows(fold)
@@ -268,9 +268,9 @@ class Engine(ABC):
             The scores.
         """
         chunk, scores = max(CELLS // (self.folds.n_tests * self._n_outputs), 1), [np.empty((0, self.folds.n_folds))]
-        for some in (added[low : low + chunk] for low in range(0, len(added), chunk)):
-            out = np.empty((len(some), self.folds.n_tests, self._n_outputs))
-            scores.append(self._grade(out, self.predict_added(members, some, out)))
+        for part in (added[low : low + chunk] for low in range(0, len(added), chunk)):
+            out = np.empty((len(part), self.folds.n_tests, self._n_outputs))
+            scores.append(self._grade(out, self.predict_added(members, part, out)))
         return np.concatenate(scores)
 
     def score_optimistically(self, members: IntArray, added: IntArray) -> tuple[FloatArray, FloatArray]:

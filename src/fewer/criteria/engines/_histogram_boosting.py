@@ -81,8 +81,8 @@ def boosts_alike(estimator: Any, *needs: bool | None) -> bool:
     try:
         part = HistogramBoosting(model, X[:150], y[:150], X[150:], trusted=True)
         part._needs = list(needs)
-        found = part.decision_function(np.arange(3))
-        return bool(np.array_equal(found, model.fit(X[:150], y[:150])._raw_predict(X[150:])))
+        predictions = part.decision_function(np.arange(3))
+        return bool(np.array_equal(predictions, model.fit(X[:150], y[:150])._raw_predict(X[150:])))
     except Exception:
         return False
 
@@ -193,15 +193,15 @@ class HistogramBoosting(Part):
         array of shape (n_test, n_trees_per_round)
             A new array.
         """
-        some = np.asarray(columns, dtype=np.int64)
-        by_category = self._rows.kinds[some, 2] == 1
-        some = np.concatenate([some[by_category], some[~by_category]])  # as scikit-learn has them
+        ordered = np.asarray(columns, dtype=np.int64)
+        by_category = self._rows.kinds[ordered, 2] == 1
+        ordered = np.concatenate([ordered[by_category], ordered[~by_category]])  # as scikit-learn has them
         work = _scratch(self._rows, self._growth, len(self._base), len(columns))
         self._raw[:], self._tests[:] = self._base[:, None], self._base[:, None]
         growth = self._growth._replace(n_rounds=1) if self._patience else self._growth
         scores = [self._score()] if self._patience else []
         for _ in range(self._growth.n_rounds if self._patience else 1):
-            kernel.boost(self._rows, some, growth, work, self._raw, self._tests, *self._needs)
+            kernel.boost(self._rows, ordered, growth, work, self._raw, self._tests, *self._needs)
             if self._patience:
                 scores.append(self._score())
                 recent = scores[-self._patience - 1 :]
@@ -271,13 +271,13 @@ def _held_out(model: Any, y: FloatArray) -> tuple[IntArray, IntArray]:
 
 def _categories(model: Any, n_columns: int) -> BoolArray:
     """Return which columns hold categories; rows are numbers, so that none do by their type."""
-    found = np.zeros(n_columns, dtype=bool)
+    is_category = np.zeros(n_columns, dtype=bool)
     if not isinstance(model.categorical_features, str | None):
         given = np.asarray(model.categorical_features)
         if given.dtype.kind not in "bi" or (given.dtype.kind == "b" and len(given) != n_columns):
             raise ValueError("categories by name, or a mask of other columns")
-        found[given] = True
-    return found
+        is_category[given] = True
+    return is_category
 
 
 def _levels(cells: FloatArray) -> FloatArray:

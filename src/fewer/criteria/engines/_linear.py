@@ -122,10 +122,10 @@ class QuadraticEngine(Engine):
                 raise ValueError("a class with one row")
             prior[fold] = np.log(counts / len(y))
             for k in range(c):
-                own = X[y == k]
-                means[fold, k] = own.mean(axis=0)
-                centered = own - means[fold, k]
-                gram[fold, k] = centered.T @ centered / (len(own) if divides_class_by_rows() else len(own) - 1)
+                rows = X[y == k]
+                means[fold, k] = rows.mean(axis=0)
+                centered = rows - means[fold, k]
+                gram[fold, k] = centered.T @ centered / (len(rows) if divides_class_by_rows() else len(rows) - 1)
                 gram[fold, k] = (1.0 - share) * gram[fold, k] + share * np.eye(p)
         # With fewer rows than columns the spread is never whole; kernels see that as a small pivot.
         self._rows = HeldOut(folds.columns, folds.bounds)

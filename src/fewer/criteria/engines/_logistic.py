@@ -41,8 +41,8 @@ def steps_alike() -> bool:
         LogisticRegression(), Folds(Problem.from_arrays(X, y), [(rows, rows)], [], False), EngineMetric("accuracy")
     )
     engine._checks_itself = True
-    mine, its = engine._lbfgs(np.arange(3), 0), engine._fit_by_it(np.arange(3), 0)
-    return mine is not None and all(np.allclose(a, b, rtol=0, atol=1e-9) for a, b in zip(mine, its, strict=True))
+    fitted, truth = engine._lbfgs(np.arange(3), 0), engine._fit_by_it(np.arange(3), 0)
+    return fitted is not None and all(np.allclose(a, b, rtol=0, atol=1e-9) for a, b in zip(fitted, truth, strict=True))
 
 
 class LogisticEngine(Engine):
@@ -113,8 +113,8 @@ class LogisticEngine(Engine):
         rows = self.folds.rows(fold)
         coefficients, constant = self._lbfgs(members, fold) or self._fit_by_it(members, fold)
         decisions = np.zeros((1, self.folds.n_tests, self._n_outputs))
-        told = np.ascontiguousarray(self.folds.columns[members, rows].T) @ coefficients.T + constant
-        decisions[0, rows, 1 if told.shape[1] == 1 else slice(None)] = told[:, 0] if told.shape[1] == 1 else told
+        raw = np.ascontiguousarray(self.folds.columns[members, rows].T) @ coefficients.T + constant
+        decisions[0, rows, 1 if raw.shape[1] == 1 else slice(None)] = raw[:, 0] if raw.shape[1] == 1 else raw
         return coefficients, float(self.metric.grade(decisions, self.folds, 0.0, by_share=False)[0, fold])
 
     def _fit_by_it(self, members: IntArray, fold: int) -> tuple[FloatArray, FloatArray]:
@@ -140,8 +140,8 @@ class LogisticEngine(Engine):
             return newton.mean_loss(theta, self._fit, fold, members, work, gradient), gradient.copy()
 
         options = {"maxiter": self._unfitted.max_iter, "maxls": 50, "gtol": self._unfitted.tol, "ftol": 64 * EPS}
-        found = minimize(loss, np.zeros(len(gradient)), method="L-BFGS-B", jac=True, options=options)
-        return (found.x[None, 1:], found.x[:1]) if found.status == 0 else None
+        solution = minimize(loss, np.zeros(len(gradient)), method="L-BFGS-B", jac=True, options=options)
+        return (solution.x[None, 1:], solution.x[:1]) if solution.status == 0 else None
 
     def examine(self, members: IntArray, fold: int) -> tuple[FloatArray, float]:
         """Fit the members in one fold, from the fit before where that was in the same fold.

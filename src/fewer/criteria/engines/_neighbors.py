@@ -294,5 +294,5 @@ def _shares_between(columns: FloatArray, codes: IntArray) -> FloatArray:
     members = np.eye(int(codes.max()) + 1)[codes]
     centered = columns - columns.mean(axis=1, keepdims=True)
     between = (centered @ members) ** 2 @ (1.0 / np.maximum(members.sum(axis=0), 1.0))
-    whole = np.einsum("ij,ij->i", centered, centered)
-    return np.divide(between, whole, out=np.zeros(len(columns)), where=whole > 0.0)
+    total = np.einsum("ij,ij->i", centered, centered)
+    return np.divide(between, total, out=np.zeros(len(columns)), where=total > 0.0)

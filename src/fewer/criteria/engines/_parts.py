@@ -40,7 +40,7 @@ class Part(ABC):
     has_memberships: ClassVar[bool] = True
     # Whether it agrees with scikit-learn is looked at for each part, and a ValueError raised if it does not.
     checks_itself: ClassVar[bool] = False
-    # How far outputs may be from the model's own; of those that are not exact, the model's are those that are off.
+    # How far outputs may be from the model's own; where they differ, the model's are the less exact ones.
     off: ClassVar[float] = 1e-9
 
     @classmethod
@@ -153,12 +153,12 @@ def agrees(kind: type[Part], estimator: Any) -> bool:
             fitted = model.fit(X[:70], y[:70])
             if outputs is None:
                 continue
-            found, truth = outputs, fitted.predict(X[70:])
+            predicted, truth = outputs, fitted.predict(X[70:])
             if part.classes_ is not None and kind.has_memberships:
                 truth = fitted.predict_proba(X[70:])
             elif part.classes_ is not None:
-                found = part.classes_[part.codes(outputs)]
-            if not np.allclose(found, truth, rtol=kind.off, atol=kind.off if kind.off > 1e-6 else 1e-12):
+                predicted = part.classes_[part.codes(outputs)]
+            if not np.allclose(predicted, truth, rtol=kind.off, atol=kind.off if kind.off > 1e-6 else 1e-12):
                 return False
         except Exception:
             return False

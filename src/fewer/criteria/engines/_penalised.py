@@ -37,9 +37,9 @@ class _Products:
 
     def path(self, columns: IntArray, alphas: FloatArray, l1_ratio: float) -> FloatArray | None:
         """Return coefficients for penalties from strong to weak, (n_alphas, n_columns); None if they do not rest."""
-        penalties, found = (alphas * l1_ratio, alphas * (1.0 - l1_ratio)), np.empty((len(alphas), len(columns)))
+        penalties, coefficients = (alphas * l1_ratio, alphas * (1.0 - l1_ratio)), np.empty((len(alphas), len(columns)))
         tolerance, known = TOLERANCE * max(self.size, 1e-300), (self.gram, self.pulls)
-        return found if fit_products(known, columns, penalties, found, tolerance, MOST_ROUNDS) else None
+        return coefficients if fit_products(known, columns, penalties, coefficients, tolerance, MOST_ROUNDS) else None
 
 
 class Penalised(Part):
@@ -75,8 +75,8 @@ class Penalised(Part):
     def outputs(self, columns: IntArray) -> FloatArray | None:
         """Fit and predict; None leaves it to scikit-learn."""
         alphas = self._chosen(columns) if self._folds else np.array([float(self._model.alpha)])
-        found = None if alphas is None else self._whole.path(columns, alphas, self._ratio)
-        return None if found is None else self._whole.mean + self._whole.test[:, columns] @ found[-1]
+        coefficients = None if alphas is None else self._whole.path(columns, alphas, self._ratio)
+        return None if coefficients is None else self._whole.mean + self._whole.test[:, columns] @ coefficients[-1]
 
     def _chosen(self, columns: IntArray) -> FloatArray | None:
         """Return the penalties down to the one that predicts the folds best."""
@@ -91,9 +91,9 @@ class Penalised(Part):
             grid = np.geomspace(strongest, strongest * model.eps, size)
         losses = np.zeros(len(grid))
         for fold, truth, weights in self._folds:
-            if (found := fold.path(columns, grid, self._ratio)) is None:
+            if (coefficients := fold.path(columns, grid, self._ratio)) is None:
                 return None
-            errors = (fold.mean + fold.test[:, columns] @ found.T - truth[:, None]) ** 2
+            errors = (fold.mean + fold.test[:, columns] @ coefficients.T - truth[:, None]) ** 2
             losses += np.average(errors, axis=0, weights=weights)
         return grid[: int(np.argmin(losses)) + 1]
 

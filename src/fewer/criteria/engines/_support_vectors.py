@@ -72,18 +72,18 @@ class SupportVectors(Part):
             added = columns[-1:]
         column, gamma = self._columns[added[0]], self._gamma(columns)
         c, n, m = len(self._starts) - 1, self._n, self._columns.shape[1] - self._n
-        found = np.empty((c * (c - 1) // 2, m))
-        for (a, b), decisions in zip(combinations(range(c), 2), found, strict=True):
+        pairwise = np.empty((c * (c - 1) // 2, m))
+        for (a, b), decisions in zip(combinations(range(c), 2), pairwise, strict=True):
             rows = np.r_[self._starts[a] : self._starts[a + 1], self._starts[b] : self._starts[b + 1]]
             y = np.where(rows < self._starts[a + 1], 1.0, -1.0)
-            distances, some = self._distances, column
+            distances, cells = self._distances, column
             if c > 2:
                 both = np.r_[rows, n : n + m]
                 distances = np.ascontiguousarray(distances.reshape(n, -1)[np.ix_(rows, both)]).reshape(-1)
-                some = column[both]
-            if not smo.separate(distances, some, y, self._cost[rows], gamma, float(self._model.tol), decisions):
+                cells = column[both]
+            if not smo.separate(distances, cells, y, self._cost[rows], gamma, float(self._model.tol), decisions):
                 return None
-        self._pairwise = found.T
+        self._pairwise = pairwise.T
         return self._pairwise
 
     def decisions(self, outputs: FloatArray) -> FloatArray | None:

@@ -92,14 +92,14 @@ class ForestPart(TreePart):
         rows, cells = self._cells(columns)
         is_random = isinstance(model, EXTRA) or self._settings.get("splitter") == "random"
         grower = TreeGrower(model, rows, self._n_classes, model.criterion, is_random)
-        found = np.zeros((len(cells), max(self._n_classes, 1)))
+        predicted = np.zeros((len(cells), max(self._n_classes, 1)))
         plans, self._gains = self._plans(), []
         for weights, rng in plans:
             tree = grower.grow(self._target, weights, rng)
             self._gains.append(tree.compute_feature_importances(normalize=False))
-            found += tree.predict(cells).reshape(found.shape)
-        found /= len(plans)
-        return found if self._n_classes else found[:, 0]
+            predicted += tree.predict(cells).reshape(predicted.shape)
+        predicted /= len(plans)
+        return predicted if self._n_classes else predicted[:, 0]
 
     @cached_property
     def _has_whole_counts(self) -> bool:
@@ -122,17 +122,17 @@ class ForestPart(TreePart):
 
     def _grown_here(self, columns: IntArray) -> FloatArray:
         model, (train, orders, test, counts, seeds) = self._model, self._laid_out
-        found = np.zeros((test.shape[1], self._n_classes))
+        predicted = np.zeros((test.shape[1], self._n_classes))
         limits = cart.Limits(
             n_tried_of(model.max_features, len(columns)),
             max(int(model.min_samples_split), 2 * int(model.min_samples_leaf)), int(model.min_samples_leaf),
             LARGEST if model.max_depth is None else int(model.max_depth), float(model.min_impurity_decrease),
         )  # fmt: skip
-        some = cart.SortedColumns(train[columns], orders[columns], test[columns], self._codes)
+        table = cart.SortedColumns(train[columns], orders[columns], test[columns], self._codes)
         gains = np.zeros((len(seeds), len(columns)))
-        cart.grow(some, counts, seeds, limits, cart.TreeRoom.of(some, self._n_classes), found, gains)
+        cart.grow(table, counts, seeds, limits, cart.TreeRoom.of(table, self._n_classes), predicted, gains)
         self._gains = list(gains)
-        return found / len(seeds)
+        return predicted / len(seeds)
 
     def importances(self) -> FloatArray:
         """Return the mean over trees of the share of each column in what cuts gain."""
