@@ -145,14 +145,14 @@ def lay_out_space(selector: Any, problem: Problem) -> SearchSpace:
             f"{n_forced} features are included (a group counts as one), but at most {sizes[1]} are requested; "
             f"include fewer or set n_features_to_select to {n_forced} or more."
         )
-    asked = selector.get_params(deep=False)
+    parameters = selector.get_params(deep=False)
     prices = None
-    if asked.get("feature_costs") is not None:
-        prices = asked.get("cost_weight", 0.0) * parse_costs(asked["feature_costs"], names)
+    if parameters.get("feature_costs") is not None:
+        prices = parameters.get("cost_weight", 0.0) * parse_costs(parameters["feature_costs"], names)
     space = SearchSpace.of(
         problem.n_features, sizes=sizes, include=include, exclude=exclude, groups=groups, prices=prices
     )
-    start = asked.get("start")
+    start = parameters.get("start")
     return space if start is None else _with_start(space, start, names)
 
 

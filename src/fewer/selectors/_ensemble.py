@@ -373,11 +373,11 @@ class SubsetEnsemble(SearchingEstimator):
     def _tasks(self) -> tuple[Task, ...]:
         tasks = self._criterion().tasks
         if self.estimator is not None:
-            asked: Task = "regression" if is_regressor(self.estimator) else "classification"
-            if asked not in tasks:
+            task: Task = "regression" if is_regressor(self.estimator) else "classification"
+            if task not in tasks:
                 name = type(self._criterion()).__name__
-                raise InputError(f"{name} works for {tasks[0]}, but the estimator is for {asked}.")
-            return (asked,)
+                raise InputError(f"{name} works for {tasks[0]}, but the estimator is for {task}.")
+            return (task,)
         return ("classification",) if "classification" in tasks else tasks
 
     def __sklearn_tags__(self) -> Any:
@@ -404,10 +404,10 @@ def _one_run(shared: _Shared, number: int, rng: np.random.Generator) -> tuple[Bo
     control, criterion, problem, search, voter, splits = shared
     split = splits[number]
     train = problem.take(split.train)
-    own = Run(
+    trace = Run(
         criterion, train, search, SearchSpace.of(problem.n_features), rng, resources=Resources(), trace=Trace(keep=1)
     ).under(control)
-    mask = own.best != 0
+    mask = trace.best != 0
     (rule,) = rules_for(voter, train, mask[None], rng.spawn(1)[0])
     return mask, rule(problem.X[split.test])
 

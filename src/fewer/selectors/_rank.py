@@ -231,12 +231,12 @@ class RankSelector(Selector):
 
     def _of_as_many(self, ranker: Ranker) -> Ranker:
         """Let a ranker whose time grows with the features that it ranks rank those that are asked for alone."""
-        asked, own = self.n_features_to_select, ranker.get_params(deep=False)
-        if "n_ranked" not in own or not isinstance(asked, Integral) or self.control or self.feature_groups is not None:
+        size, own = self.n_features_to_select, ranker.get_params(deep=False)
+        if "n_ranked" not in own or not isinstance(size, Integral) or self.control or self.feature_groups is not None:
             return ranker
         ranker.check_parameters()
-        asked = int(asked) + (0 if self.exclude is None else len(self.exclude))
-        return clone(ranker).set_params(n_ranked=min(own["n_ranked"] or asked, max(asked, 1)))
+        size = int(size) + (0 if self.exclude is None else len(self.exclude))
+        return clone(ranker).set_params(n_ranked=min(own["n_ranked"] or size, max(size, 1)))
 
     def _tasks(self) -> tuple[Task, ...]:
         return self._ranker().tasks

@@ -65,11 +65,11 @@ class RaceAnswer:
                 "No signal found: on held-out rows the best candidate does no better than chance "
                 f"(p = {self.p_value:.2g})."
             )
-        told = [self.why]
+        sentences = [self.why]
         size, margin = self.curve["chosen"].get(prefer), self.margins.get(prefer, {"best": 0})
         if size is not None and size < margin["best"]:
-            told.append(self._given_up(size, margin))
-        return "\n".join([*told, *self._other_models(prefer)])
+            sentences.append(self._given_up(size, margin))
+        return "\n".join([*sentences, *self._other_models(prefer)])
 
     def _given_up(self, size: int, margin: dict[str, float]) -> str:
         """Say what a smaller size than the best is expected to lose."""
@@ -81,8 +81,8 @@ class RaceAnswer:
 
     def _other_models(self, prefer: str) -> list[str]:
         """Say what is lost with the other models."""
-        found, own = self.models.get(prefer, {}), self.judges.get(prefer, "")
-        others = {name: found[own] - score for name, score in found.items() if name != own} if own in found else {}
+        scores, key = self.models.get(prefer, {}), self.judges.get(prefer, "")
+        others = {name: scores[key] - score for name, score in scores.items() if name != key} if key in scores else {}
         if not others:
             return []
         lost = ", ".join(f"{self._amount(behind)} with {name}" for name, behind in others.items())
@@ -111,9 +111,9 @@ def answer_of(race: PathRace, rows: Problem, judges: Mapping[str, Any], seed: in
     alike = [name for name in alike if name in able]
     curve = race.curve(path, alike)
     rate = _rate(race, path, alike, curve)
-    whole = with_all_features(race, rows)
+    outputs_all = with_all_features(race, rows)
     places = _places(race, path, curve, rate)
-    judge_all = _judge_of_all(whole, race.loss, names)
+    judge_all = _judge_of_all(outputs_all, race.loss, names)
     judge = {prefer: _best_judge(race, path, able, place) for prefer, place in places.items()}
     score, error = race.loss.scores(race.outputs[path, judge["balanced"]])
     order = race.order(path)
@@ -134,7 +134,7 @@ def answer_of(race: PathRace, rows: Problem, judges: Mapping[str, Any], seed: in
             "loss_name": _loss_name(race.loss),
             "in_points": _in_points(race.loss),
         },
-        p_value=_luck(race, whole, seed),
+        p_value=_luck(race, outputs_all, seed),
         judges=judge,
         judge_all=judge_all,
         candidates=_candidates(race, names),
@@ -144,7 +144,7 @@ def answer_of(race: PathRace, rows: Problem, judges: Mapping[str, Any], seed: in
         models={prefer: _models(race, path, able, place) for prefer, place in places.items()},
         tried={
             **{prefer: race.outputs[path, judge[prefer]][:, place] for prefer, place in places.items()},
-            **({"all": whole[judge_all]} if judge_all in whole else {}),
+            **({"all": outputs_all[judge_all]} if judge_all in outputs_all else {}),
         },
     )
 
@@ -155,13 +155,13 @@ def _alike(race: PathRace, names: list[str]) -> list[str]:
     leaders = {name: race.leader([name]) for name in names}
     best = race.leader(names)
     least = race.loss.losses(race.outputs[best[:2]][:, [best[2]]])
-    found = []
+    similar = []
     for name, (path, _, place) in leaders.items():
-        own = race.loss.losses(race.outputs[path, name][:, [place]])
-        behind, error = mean_and_error(own - least, weights, clusters)
+        losses = race.loss.losses(race.outputs[path, name][:, [place]])
+        behind, error = mean_and_error(losses - least, weights, clusters)
         if name == best[1] or behind[0] <= SAME * error[0]:
-            found.append(name)
-    return found
+            similar.append(name)
+    return similar
 
 
 def _path(race: PathRace, alike: list[str]) -> str:
@@ -216,24 +216,24 @@ def _places(race: PathRace, path: str, curve: Curve, rate: float) -> dict[str, i
     """Choose a size for each preference, the smallest that keeps to its margin; they nest."""
     unit, free = _unit(race, curve, rate) / rate, race.allowed(path)
     most = MARGIN["balanced"]
-    found = {
+    places = {
         prefer: curve.smallest(margin * unit, free, LUCK[prefer], max(margin, most) * unit)
         for prefer, margin in MARGIN.items()
     }
-    return found | {"balanced": min(found["balanced"], found["accuracy"])}
+    return places | {"balanced": min(places["balanced"], places["accuracy"])}
 
 
 def _margins(race: PathRace, curve: Curve, rate: float, places: dict[str, int]) -> dict[str, dict[str, float]]:
     """Tell what each choice is expected to lose, the luck of the best size apart; how likely more than its margin."""
-    found, unit = {}, _unit(race, curve, rate)
+    margins, unit = {}, _unit(race, curve, rate)
     best = int(race.sizes[int(np.argmax(curve.behind == 0.0))])
     for prefer, place in places.items():
         margin, behind = MARGIN[prefer] * unit, rate * float(curve.behind[place])
         error = max(rate * float(curve.error[place]), 1e-12)
         expected = max(behind - min(OPTIMISM * error, MARGIN["balanced"] * unit), 0.0)
         chance = float(stats.norm.sf((margin - expected) / error)) if behind > 0 else 0.0
-        found[prefer] = {"margin": margin, "expected": expected, "chance": chance, "best": best}
-    return found
+        margins[prefer] = {"margin": margin, "expected": expected, "chance": chance, "best": best}
+    return margins
 
 
 def _best_judge(race: PathRace, path: str, names: list[str], place: int) -> str:
@@ -257,7 +257,7 @@ def _judge_of_all(whole: Mapping[str, FloatArray], loss: Loss, names: list[str])
     return min(least, key=lambda name: round(least[name], 9))
 
 
-def _luck(race: PathRace, whole: Mapping[str, FloatArray], seed: int) -> float:
+def _luck(race: PathRace, outputs_all: Mapping[str, FloatArray], seed: int) -> float:
     """Return how likely the best of all that was judged comes by luck.
 
     Two tests, the p-value doubled for it: the best of all orders, sizes and models; and the best model with all
@@ -268,11 +268,11 @@ def _luck(race: PathRace, whole: Mapping[str, FloatArray], seed: int) -> float:
     # Rankings begin and end alike: what was said twice is looked at once.
     places = {column.tobytes(): place for place, column in enumerate(outputs.swapaxes(0, 1))}
     gains = [loss.told(outputs[:, list(places.values())], means)]
-    gains += [loss.told(np.stack(list(whole.values()), axis=1), means)] if whole else []
+    gains += [loss.told(np.stack(list(outputs_all.values()), axis=1), means)] if outputs_all else []
     groups = loss.problem.groups
     clusters = np.arange(len(means)) if groups is None else groups
     weights = balanced_weights(loss.problem)  # so that a rare class is seen
-    chances = [chance_of(told, weights, clusters, seed, wider=DEPENDENT) for told in gains]
+    chances = [chance_of(gain, weights, clusters, seed, wider=DEPENDENT) for gain in gains]
     return float(min(len(chances) * min(chances), 1.0))
 
 
@@ -293,7 +293,7 @@ def _costs(race: PathRace, path: str, names: list[str], places: dict[str, int]) 
 
 
 def _candidates(race: PathRace, names: list[str]) -> list[dict[str, Any]]:
-    found = []
+    candidates = []
     for path in race.whole.orders:
         able = [name for name in names if (path, name) in race.outputs]
         able = able or [name for name in QUICK if (path, name) in race.outputs]
@@ -302,8 +302,8 @@ def _candidates(race: PathRace, names: list[str]) -> list[dict[str, Any]]:
         curve = race.curve(path, able)
         place = curve.smallest(0.0, race.allowed(path))
         scores = [race.loss.scores(race.outputs[path, name][:, [place]])[0][0] for name in able]
-        found.append({"name": path, "n_features": int(race.sizes[place]), "heldout": float(max(scores))})
-    return found
+        candidates.append({"name": path, "n_features": int(race.sizes[place]), "heldout": float(max(scores))})
+    return candidates
 
 
 def sizes_that_matter(race: PathRace) -> list[int]:
@@ -318,11 +318,11 @@ def sizes_that_matter(race: PathRace) -> list[int]:
 
 def _why(race: PathRace, path: str, alike: list[str], names: list[str]) -> str:
     models = f", the best of {len(names)} models" if len(alike) < len(names) else ""
-    asked = "" if alike[0] in MODELS else f", asked about {len(race.sizes)} sizes that quick models named"
+    note = "" if alike[0] in MODELS else f", asked about {len(race.sizes)} sizes that quick models named"
     judges = " and ".join([", ".join(alike[:-1])] * (len(alike) > 1) + alike[-1:])
     return (
         f"Why these: of {len(race.whole.orders)} rankings, that by {path} needs the fewest features and is at most "
-        f"half a point behind the best ({judges}{models}{asked}; {len(race.parts)} splits of {len(race.held):,} rows)."
+        f"half a point behind the best ({judges}{models}{note}; {len(race.parts)} splits of {len(race.held):,} rows)."
     )
 
 

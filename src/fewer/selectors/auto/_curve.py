@@ -94,11 +94,11 @@ class Metric:
         code, least = int(counts.argmin()), counts.min() / counts.sum()
         if least * len(counts) >= UNEVEN:
             return cls("accuracy")
-        said = f"class {problem.classes[code]!s} has {least:.1%} of the rows"
+        note = f"class {problem.classes[code]!s} has {least:.1%} of the rows"
         if len(counts) == 2 and least * len(counts) < RARE:
-            why = f"Scores are areas under the ROC curve, since {said}: never to predict it is almost always right."
+            why = f"Scores are areas under the ROC curve, since {note}: never to predict it is almost always right."
             return cls(AREA, why)
-        return cls("balanced_accuracy", f"Scores are balanced accuracy, in which every class counts the same: {said}.")
+        return cls("balanced_accuracy", f"Scores are balanced accuracy, in which every class counts the same: {note}.")
 
     @property
     def name(self) -> str:
@@ -187,8 +187,8 @@ class Loss:
         if self.scoring == AREA:
             return self._misplaced(outputs[:, :, 1])
         if self.scoring == "neg_log_loss":
-            own = (outputs * self.target[:, None, :]).sum(axis=2)
-            return -np.log(np.clip(own, 1e-3, 1.0))
+            probability = (outputs * self.target[:, None, :]).sum(axis=2)
+            return -np.log(np.clip(probability, 1e-3, 1.0))
         if self.scoring in ABSOLUTE:
             return np.abs(outputs - self.target[:, None, :])[:, :, 0]
         return self.squared(outputs)
@@ -198,17 +198,17 @@ class Loss:
 
         The mean over a fold, classes weighing the same, is one less the area under the ROC curve (Mann and Whitney).
         """
-        found = np.full(outputs.shape, 0.5)
+        shares = np.full(outputs.shape, 0.5)
         for fold in np.unique(self.folds):
             rows = np.flatnonzero(self.folds == fold)
             cells, second = np.round(outputs[rows], 9), self.problem.y[rows] == 1
             if second.all() or not second.any():
                 continue
             ranks = rankdata(cells, axis=0)
-            for own, sign in ((second, -1.0), (~second, 1.0)):
-                below = (ranks[own] - rankdata(cells[own], axis=0)) / (~own).sum()
-                found[rows[own]] = below if sign > 0 else 1.0 - below
-        return found
+            for members, sign in ((second, -1.0), (~second, 1.0)):
+                below = (ranks[members] - rankdata(cells[members], axis=0)) / (~members).sum()
+                shares[rows[members]] = below if sign > 0 else 1.0 - below
+        return shares
 
     def sides(self) -> tuple[FloatArray, IntArray]:
         """Return the weights of the rows (or folds) of `losses`, and what belongs together in them."""
@@ -233,15 +233,15 @@ class Loss:
         """
         if self.problem.task == "regression":
             return np.einsum("isc,ic->is", outputs - means[:, None, :], self.target - means)
-        told = self.target - 1.0 / self.target.shape[1]
-        if told.shape[1] == 2:  # what is given for one class is what the other lacks
-            outputs, told = outputs[:, :, 1:], 2.0 * told[:, 1:]
+        contrasts = self.target - 1.0 / self.target.shape[1]
+        if contrasts.shape[1] == 2:  # what is given for one class is what the other lacks
+            outputs, contrasts = outputs[:, :, 1:], 2.0 * contrasts[:, 1:]
         places = np.empty(outputs.shape)
         small = len(self.folds) < FEWEST_RANKED * len(np.unique(self.folds))
         for rows in [np.arange(len(outputs))] if small else [self.folds == fold for fold in np.unique(self.folds)]:
             ranks = rankdata(np.round(outputs[rows], 9), axis=0)
             places[rows] = (ranks - ranks.mean(axis=0)) / len(ranks)
-        return np.einsum("isc,ic->is", places, told)
+        return np.einsum("isc,ic->is", places, contrasts)
 
     def scores(self, outputs: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the score that people read at each size, and its standard error."""
@@ -254,9 +254,9 @@ class Loss:
         if self.scoring == "r2":
             mean, error = mean_and_error(self.squared(outputs), self.weights, self._clusters())
             return 1.0 - mean / self._spread, error / self._spread
-        whole = np.array([self._scored(outputs[:, i], self.problem) for i in range(outputs.shape[1])])
-        each = self._by_fold(outputs)
-        return whole, each.std(axis=0, ddof=1) / np.sqrt(len(each))
+        scores = np.array([self._scored(outputs[:, i], self.problem) for i in range(outputs.shape[1])])
+        by_fold = self._by_fold(outputs)
+        return scores, by_fold.std(axis=0, ddof=1) / np.sqrt(len(by_fold))
 
     @property
     def unit(self) -> float:

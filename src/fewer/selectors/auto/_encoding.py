@@ -31,10 +31,10 @@ def with_missing_levels(X: FloatArray, nominal: BoolArray) -> FloatArray:
 
 def coded_columns(X: FloatArray, nominal: BoolArray) -> BoolArray:
     """Say which nominal columns have too many levels for indicators."""
-    found = np.zeros(X.shape[1], dtype=bool)
+    is_coded = np.zeros(X.shape[1], dtype=bool)
     for column in np.flatnonzero(nominal):
-        found[column] = len(np.unique(X[:, column])) > MOST_LEVELS
-    return found
+        is_coded[column] = len(np.unique(X[:, column])) > MOST_LEVELS
+    return is_coded
 
 
 def coded(
@@ -61,17 +61,17 @@ def coded(
     fold = np.arange(len(train)) % N_FOLDS
     sums = np.zeros((N_FOLDS, len(levels), inputs.shape[1]))
     np.add.at(sums, (fold, place), inputs)
-    whole, everything = sums.sum(axis=0), inputs.sum(axis=0)
+    level_sums, total_sums = sums.sum(axis=0), inputs.sum(axis=0)
 
-    def means(own: FloatArray, total: FloatArray) -> FloatArray:
-        return drawn_means(own[..., 1:], own[..., :1], total[..., 1:] / total[..., :1])
+    def means(part: FloatArray, total: FloatArray) -> FloatArray:
+        return drawn_means(part[..., 1:], part[..., :1], total[..., 1:] / total[..., :1])
 
-    others = means(whole - sums, (everything - sums.sum(axis=1))[:, None, :])
-    found = others[fold, place]
+    without_fold = means(level_sums - sums, (total_sums - sums.sum(axis=1))[:, None, :])
+    codes = without_fold[fold, place]
     spot = np.minimum(np.searchsorted(levels, test), len(levels) - 1)
     known = levels[spot] == test
-    fresh = np.where(known[:, None], means(whole, everything)[spot], everything[1:] / everything[0])
-    return found, fresh
+    fresh = np.where(known[:, None], means(level_sums, total_sums)[spot], total_sums[1:] / total_sums[0])
+    return codes, fresh
 
 
 def encoded(
@@ -81,20 +81,20 @@ def encoded(
     train, test = (with_missing_levels(X, nominal) for X in (train, test))
     large = coded_columns(train, nominal)
     encoder = Encoder.of(train, np.flatnonzero(~large), nominal, weights)
-    owners, own, other = [encoder.columns], [encoder.transform(train)], [encoder.transform(test)]
+    owners, train_inputs, test_inputs = [encoder.columns], [encoder.transform(train)], [encoder.transform(test)]
     means = target if target.shape[1] != 2 else target[:, 1:]  # of two memberships one says it all
     for column in np.flatnonzero(large):
         first, second = coded(train[:, column], test[:, column], means, weights)
         plain = Encoder.of(first, np.arange(first.shape[1]), np.zeros(first.shape[1], dtype=bool), weights)
         share = 1.0 / np.sqrt(first.shape[1])  # the inputs of a feature have a variance of one together
-        own.append(plain.transform(first) * share)
-        other.append(plain.transform(second) * share)
+        train_inputs.append(plain.transform(first) * share)
+        test_inputs.append(plain.transform(second) * share)
         owners.append(np.full(first.shape[1], column))
     columns = np.concatenate(owners).astype(np.int64)
     order = np.argsort(columns, kind="stable")
     if not large.any():
-        return own[0], other[0], columns
-    return np.hstack(own)[:, order], np.hstack(other)[:, order], columns[order]
+        return train_inputs[0], test_inputs[0], columns
+    return np.hstack(train_inputs)[:, order], np.hstack(test_inputs)[:, order], columns[order]
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,10 +184,10 @@ def _score_block(
         # So many levels explain (levels - 1) / (rows - 1) of anything by chance, which is taken off.
         hits = inputs - inputs.min(axis=0) > 1e-9
         sums = (hits * weights[:, None]).T @ middle
-        whole = float(weights @ (middle**2).sum(axis=1))
-        share = float((sums**2 / np.maximum(weights @ hits, 1e-300)[:, None]).sum()) / max(whole, 1e-300)
+        spread = float(weights @ (middle**2).sum(axis=1))
+        share = float((sums**2 / np.maximum(weights @ hits, 1e-300)[:, None]).sum()) / max(spread, 1e-300)
         chance = min((hits.shape[1] - 1) / max(len(hits) - 1, 1), 0.999)
-        out[features[0]] = whole * max((share - chance) / (1.0 - chance), 1e-9 * share)
+        out[features[0]] = spread * max((share - chance) / (1.0 - chance), 1e-9 * share)
     else:
         moment = (inputs * weights[:, None]).T @ middle
         out[features] = (moment**2).sum(axis=1) / np.maximum(weights @ inputs**2, 1e-300)

@@ -287,10 +287,10 @@ class RowProducts:
         """Fit to some inputs, all that were asked about before among them: (n_test, n_targets)."""
         new = inputs[~self.seen[inputs]]
         self.seen[new] = True
-        own = self.root * (self.split.train[:, new] - self.center[new])
-        self.inner += own @ own.T
-        self.cross += (self.split.test[:, new] - self.center[new]) @ own.T
-        if len(own) <= MOST_AXES:
+        rows = self.root * (self.split.train[:, new] - self.center[new])
+        self.inner += rows @ rows.T
+        self.cross += (self.split.test[:, new] - self.center[new]) @ rows.T
+        if len(rows) <= MOST_AXES:
             values, axes = np.linalg.eigh(self.inner)
             values, axes = values[keep := values > 1e-10 * max(values[-1], 1e-300)], axes[:, keep]
             spread = np.sqrt(values)
@@ -404,11 +404,11 @@ def fitted(model: Any, split: NodeSplit, steps: Sequence[IntArray]) -> Iterator[
     scorer = CrossValidated(seeded(model, split.seed)).bind(rows, np.random.default_rng(split.seed), Resources())
 
     def predicted(known: IntArray) -> FloatArray:
-        found = scorer.predict(np.isin(np.arange(split.train.shape[1]), known), split.test)
+        outputs = scorer.predict(np.isin(np.arange(split.train.shape[1]), known), split.test)
         if not split.classes:
-            return np.asarray(found, dtype=np.float64).reshape(-1, 1)
+            return np.asarray(outputs, dtype=np.float64).reshape(-1, 1)
         out = np.zeros((len(split.test), split.target.shape[1]))
-        out[:, seen] = found
+        out[:, seen] = outputs
         return split.tidy(out)
 
     return _asked_once(split, steps, "the given model", predicted)
@@ -416,9 +416,9 @@ def fitted(model: Any, split: NodeSplit, steps: Sequence[IntArray]) -> Iterator[
 
 def seeded(model: Any, seed: int) -> Any:
     """Copy a model; whatever has no seed gets one."""
-    own = clone(model)
-    return own.set_params(**{
-        name: seed for name, value in own.get_params(deep=True).items()
+    copy = clone(model)
+    return copy.set_params(**{
+        name: seed for name, value in copy.get_params(deep=True).items()
         if name.split("__")[-1] == "random_state" and value is None
     })  # fmt: skip
 

@@ -100,8 +100,8 @@ def lasso_order(split: NodeSplit, owner: IntArray) -> IntArray:
     with quietly():  # copies of columns end a path early; others complete it
         _, _, path = lars_path_gram(Z.T @ T, Z.T @ Z, n_samples=len(Z), max_iter=most, method="lasso")
     entered = np.where((path != 0).any(axis=1), (path != 0).argmax(axis=1), path.shape[1])
-    found = owner[np.argsort(entered, kind="stable")][: int((entered < path.shape[1]).sum())]
-    return np.asarray(list(dict.fromkeys(found.tolist())), dtype=np.int64)
+    owners = owner[np.argsort(entered, kind="stable")][: int((entered < path.shape[1]).sum())]
+    return np.asarray(list(dict.fromkeys(owners.tolist())), dtype=np.int64)
 
 
 def relief_order(rows: Problem, seed: int) -> IntArray:
@@ -123,9 +123,9 @@ def own_order(split: NodeSplit, owner: IntArray, n: int, estimator: Any) -> IntA
             size = (np.atleast_2d(np.asarray(last.coef_, dtype=np.float64)) ** 2).sum(axis=0)
         if size is None or len(np.ravel(size)) != int(used.sum()):
             return None
-        own = np.bincount(owner[used], np.ravel(size), minlength=n)[kept]
+        sizes = np.bincount(owner[used], np.ravel(size), minlength=n)[kept]
         share = 1 if hasattr(last, "feature_importances_") else 3
-        out = kept[np.argsort(np.round(own, 12), kind="stable")[: max(len(kept) // share, 1)]]
+        out = kept[np.argsort(np.round(sizes, 12), kind="stable")[: max(len(kept) // share, 1)]]
         dropped.append(out)
         kept = np.setdiff1d(kept, out)
     return np.concatenate(dropped)[::-1].astype(np.int64)
@@ -144,9 +144,9 @@ def all_orders(split: NodeSplit, owner: IntArray, rows: Problem, estimator: Any 
     orders[FORWARD] = completed(forward_order(split, owner, n), orders[MEAN])
     if split.target.shape[1] <= 2:
         orders[LASSO] = completed(lasso_order(split, owner), orders[MEAN])
-    own = None if estimator is None else own_order(split, owner, n, estimator)
-    if own is not None:
-        orders[OWN] = completed(own, orders[MEAN])
+    order_of_model = None if estimator is None else own_order(split, owner, n, estimator)
+    if order_of_model is not None:
+        orders[OWN] = completed(order_of_model, orders[MEAN])
     return {name: completed(order, orders[MEAN]) for name, order in orders.items()}
 
 

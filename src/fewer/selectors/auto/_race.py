@@ -81,11 +81,11 @@ class RaceUnits:
 
     def order(self, features: IntArray) -> IntArray:
         """Order units by the first of their features; those forced in come first."""
-        own = self.of_feature[features]
-        own = own[own >= 0]
-        _, first = np.unique(own, return_index=True)
-        own = own[np.sort(first)]
-        return np.concatenate([self.forced, own[~np.isin(own, self.forced)]]).astype(np.int64)
+        units = self.of_feature[features]
+        units = units[units >= 0]
+        _, first = np.unique(units, return_index=True)
+        units = units[np.sort(first)]
+        return np.concatenate([self.forced, units[~np.isin(units, self.forced)]]).astype(np.int64)
 
     def features(self, units: IntArray) -> IntArray:
         """List the features of units."""
@@ -202,13 +202,13 @@ class PathRace:
         """Ask a slow model about the best size so far and the largest; is it worth asking about the others?"""
         last = len(self.sizes) - 1
         places = sorted({best[2], last})
-        found = self._asked(path, name, who, self.sizes[places])
+        outputs = self._asked(path, name, who, self.sizes[places])
         weights, clusters = self.loss.sides()
         least = self.loss.losses(self.outputs[best[:2]][:, [best[2]]])
-        behind, error = mean_and_error(self.loss.losses(found) - least, weights, clusters)
+        behind, error = mean_and_error(self.loss.losses(outputs) - least, weights, clusters)
         if bool((behind <= HOPELESS * error).any()):
             return True
-        self.probes[name] = found[:, [-1]]
+        self.probes[name] = outputs[:, [-1]]
         return False
 
     def leader(self, names: Any = None) -> tuple[str, str, int]:
@@ -237,8 +237,8 @@ class PathRace:
         """
         if self.loss.scoring != AREA or not self.loss.by_rows or not self.complete:
             return self.free
-        found = [outputs.argmax(axis=2) for (own, _), outputs in self.outputs.items() if own == path]
-        right = np.mean([answers == self.loss.problem.y[:, None] for answers in found], axis=0)
+        predicted = [outputs.argmax(axis=2) for (name, _), outputs in self.outputs.items() if name == path]
+        right = np.mean([answers == self.loss.problem.y[:, None] for answers in predicted], axis=0)
         behind, error = mean_and_error(right[:, [-1]] - right, *self.loss.sides())
         kept = self.free & (behind <= error + 1e-12)
         return kept if kept.any() else self.free
@@ -280,8 +280,8 @@ class PathRace:
 
     def finalists(self) -> list[str]:
         """Name the paths that slow models look at: the best of the quick ones, and the model's own or that of trees."""
-        own = paths.OWN if paths.OWN in self.whole.orders else paths.DISTINCT
-        return list(dict.fromkeys([self.leader(QUICK)[0], own]))
+        second = paths.OWN if paths.OWN in self.whole.orders else paths.DISTINCT
+        return list(dict.fromkeys([self.leader(QUICK)[0], second]))
 
     @property
     def complete(self) -> bool:
@@ -351,17 +351,17 @@ class Rounds:
 
 
 def _part(problem: Problem, rows: Rows, units: RaceUnits, estimator: Any, seed: int) -> RacePart:
-    own = replace(problem, X=problem.X[:, :0], names=(), kinds=(), levels={}).take(rows.train)
-    weights, target = balanced_weights(own), targets(own)
+    plain = replace(problem, X=problem.X[:, :0], names=(), kinds=(), levels={}).take(rows.train)
+    weights, target = balanced_weights(plain), targets(plain)
     features = _screened(problem, rows.train, units, target, weights, seed)
     seen = problem.narrowed(features)
     train = seen.take(rows.train)
     test = np.sort(rows.test)
     inputs, others, columns = encoded(train.X, seen.X[test], seen.nominal, target, weights)
-    split = NodeSplit(inputs, others, target, weights, own.sample_weight, problem.task == "classification", seed)
+    split = NodeSplit(inputs, others, target, weights, plain.sample_weight, problem.task == "classification", seed)
     orders = paths.all_orders(split, columns, replace(train, sample_weight=weights), estimator)
-    found = {name: features[order] for name, order in orders.items()}
-    return RacePart(Rows(rows.train, test), features[columns], split, found)
+    ordered = {name: features[order] for name, order in orders.items()}
+    return RacePart(Rows(rows.train, test), features[columns], split, ordered)
 
 
 def _screened(
@@ -381,19 +381,19 @@ def _screened(
             order = np.concatenate([order[: KEPT * 3 // 4], near[: KEPT // 4]])
         varies = order[:KEPT]
     # A group comes whole.
-    whole = units.features(np.unique(units.of_feature[varies]))
-    return np.unique(np.concatenate([whole, forced])).astype(np.int64)
+    features = units.features(np.unique(units.of_feature[varies]))
+    return np.unique(np.concatenate([features, forced])).astype(np.int64)
 
 
 def judged(part: RacePart, order: IntArray, sizes: IntArray, units: RaceUnits, who: Judge) -> FloatArray:
     """Predict the test rows of a part from the first units of an order: (n_test, n_sizes, n_targets)."""
-    own = units.order(order)
+    ordered = units.order(order)
     step_of, before = np.full(len(units.of_feature), -1), 0
     for step, size in enumerate(sizes.tolist()):
-        step_of[units.features(own[before:size])] = step
+        step_of[units.features(ordered[before:size])] = step
         before = size
-    found = step_of[part.columns]
-    steps = [np.flatnonzero(found == step) for step in range(len(sizes))]
+    steps_of_columns = step_of[part.columns]
+    steps = [np.flatnonzero(steps_of_columns == step) for step in range(len(sizes))]
     return np.stack(list(who(part.split, steps)), axis=1)
 
 
@@ -403,8 +403,8 @@ def with_all_features(race: PathRace, problem: Problem) -> dict[str, FloatArray]
     Where rankings see all columns, the largest size has them; of wide tables neighbors and a linear fit see them all.
     """
     if race.complete:
-        found = {name: outputs[:, -1] for (_, name), outputs in race.outputs.items()}
-        return found | {name: outputs[:, -1] for name, outputs in race.probes.items()}
+        predicted = {name: outputs[:, -1] for (_, name), outputs in race.outputs.items()}
+        return predicted | {name: outputs[:, -1] for name, outputs in race.probes.items()}
     features = np.sort(race.units.features(np.arange(len(race.units.members))))
     out = {name: np.full((problem.n_samples, race.loss.target.shape[1]), np.nan) for name in QUICK}
     for part, fold in zip(race.parts, race.folds, strict=True):
@@ -421,12 +421,12 @@ def _by_products(problem: Problem, rows: Rows, features: IntArray, part: NodeSpl
     inner, cross, far = np.zeros((len(train),) * 2), np.zeros((len(test), len(train))), np.zeros(len(test))
     for block in blocks_of(problem.n_samples, features):
         cells = problem.X[:, block]
-        own, other, _ = encoded(cells[train], cells[test], problem.nominal[block], target, weights)
-        inner += own @ own.T
-        cross += other @ own.T
-        far += (other**2).sum(axis=1)
-    nothing = np.zeros((0, 0))
-    split = NodeSplit(nothing, nothing, target, weights, part.own_weights, part.classes, 0)
+        train_inputs, test_inputs, _ = encoded(cells[train], cells[test], problem.nominal[block], target, weights)
+        inner += train_inputs @ train_inputs.T
+        cross += test_inputs @ train_inputs.T
+        far += (test_inputs**2).sum(axis=1)
+    empty = np.zeros((0, 0))
+    split = NodeSplit(empty, empty, target, weights, part.own_weights, part.classes, 0)
     total, root = weights.sum(), np.sqrt(weights)
     constant = weights @ target / total
     dual, _ = kernel_ridge(root[:, None] * inner * root, root[:, None] * (target - constant), weights / total)

@@ -171,8 +171,8 @@ class AutoSelector(Selector):
         super().fit(X, y, **params)
         if self.nothing_found_:
             kept = "The requested size" if self.wants_features else "The best guess"
-            found = f"no subset predicts held-out rows better than chance (p = {self.p_value_:.2g})"
-            warnings.warn(f"No signal found: {found}. {kept} is kept.", FewerWarning, stacklevel=2)
+            finding = f"no subset predicts held-out rows better than chance (p = {self.p_value_:.2g})"
+            warnings.warn(f"No signal found: {finding}. {kept} is kept.", FewerWarning, stacklevel=2)
         return self
 
     @one_blas_thread()  # the same bits with any number of threads
@@ -212,13 +212,13 @@ class AutoSelector(Selector):
             return answer
         return replace(answer, folds=folds, without=lambda fold: self.without(fold).answer_)
 
-    def _tried(self, found: RaceAnswer, n_rows: int) -> tuple[FloatArray, FloatArray] | None:
+    def _tried(self, answer: RaceAnswer, n_rows: int) -> tuple[FloatArray, FloatArray] | None:
         """Return what was predicted for each row with the chosen features and with all, if every row was held out."""
-        both = [found.tried.get(name, np.empty((0, 1))) for name in (self.prefer, "all")]
+        both = [answer.tried.get(name, np.empty((0, 1))) for name in (self.prefer, "all")]
         if any(len(outputs) != n_rows for outputs in both):
             return None
-        chosen, whole = (outputs[:, 0] if outputs.shape[1] == 1 else outputs for outputs in both)
-        return chosen, whole
+        chosen, with_all = (outputs[:, 0] if outputs.shape[1] == 1 else outputs for outputs in both)
+        return chosen, with_all
 
     @property
     def folds_(self) -> list[Split] | None:
@@ -249,9 +249,9 @@ class AutoSelector(Selector):
     def _can_share(self, problem: Problem, folds: list[Split]) -> bool:
         """Four folds or more that hold every row out once, in no order of time."""
         tested = np.concatenate([fold.test for fold in folds])
-        whole = len(tested) == problem.n_samples and len(np.unique(tested)) == len(tested)
+        covers_all = len(tested) == problem.n_samples and len(np.unique(tested)) == len(tested)
         apart = all(len(fold.train) + len(fold.test) == problem.n_samples for fold in folds)
-        return problem.time is None and 4 <= len(folds) <= 20 and whole and apart
+        return problem.time is None and 4 <= len(folds) <= 20 and covers_all and apart
 
     def _seen(self, problem: Problem, folds: list[Split], rng: np.random.Generator) -> tuple[Problem, list[Split]]:
         """Draw the rows that the race sees, all of a rare class, which count for those left out."""
@@ -273,9 +273,9 @@ class AutoSelector(Selector):
         place[drawn] = np.arange(len(drawn))
         splits = []
         for fold in folds:
-            train, test = (own[own >= 0] for own in (place[fold.train], place[fold.test]))
+            train, test = (rows[rows >= 0] for rows in (place[fold.train], place[fold.test]))
             splits.append(Split(np.sort(train), np.sort(test), fold.fold, fold.repeat))
-        return replace(problem, sample_weight=weights).take(drawn), [one for one in splits if len(one.test)]
+        return replace(problem, sample_weight=weights).take(drawn), [split for split in splits if len(split.test)]
 
     def _race(self, rounds: Rounds, problem: Problem, on_step: OnStep | None, without: int | None = None) -> Answer:
         sizes = parse_size(self.n_features_to_select, len(rounds.units.members))
@@ -330,11 +330,11 @@ class AutoSelector(Selector):
             KNN("auto"), Floating(exhaust=2), n_features_to_select=self.n_features_to_select, include=self.include,
             exclude=self.exclude, feature_groups=self.feature_groups, random_state=seed,
         )  # fmt: skip
-        found = plain.answer(problem, on_step)
+        first = plain.answer(problem, on_step)
         self.selector_ = plain
         answer = self._keep(answer_without_validation(plain, self.metric_), problem, plain.trace_)
         return self._keep_answer(
-            replace(answer, scored_by=found.scored_by, search=found.search, believed=found.believed, run=found.run)
+            replace(answer, scored_by=first.scored_by, search=first.search, believed=first.believed, run=first.run)
         )
 
     def _judge_paths(self, race: PathRace, trace: Trace, judges: Any, on_step: OnStep | None) -> None:
@@ -366,40 +366,40 @@ class AutoSelector(Selector):
             for path in finalists[:1] if wide else finalists:
                 race.run(path, name, who)
 
-    def _keep(self, found: RaceAnswer, problem: Problem, trace: Trace) -> Answer:
+    def _keep(self, race: RaceAnswer, problem: Problem, trace: Trace) -> Answer:
         self.trace_ = trace
         self.n_evaluations_ = trace.n_evaluations
-        self.p_value_ = found.p_value
-        self.nothing_found_ = bool(found.p_value > LEVEL)
+        self.p_value_ = race.p_value
+        self.nothing_found_ = bool(race.p_value > LEVEL)
         is_empty = self.nothing_found_ and not self.wants_features
-        self.choices_ = found.choices
+        self.choices_ = race.choices
         if self.metric_.why:
             trace.note(self.metric_.why)
         self.notes_ = [*problem.notes, *trace.notes]
-        self.curve_ = found.curve
-        size = found.curve["size"]
-        place = int(np.argmax(size == found.curve["chosen"][self.prefer])) if len(size) else -1
-        self.score_ = float(found.curve["score"][place]) if len(size) else float("nan")
-        self.cost_ = found.cost(self.prefer)
-        self.judge_name_, self.judge_all_name_ = found.judges[self.prefer], found.judge_all
+        self.curve_ = race.curve
+        size = race.curve["size"]
+        place = int(np.argmax(size == race.curve["chosen"][self.prefer])) if len(size) else -1
+        self.score_ = float(race.curve["score"][place]) if len(size) else float("nan")
+        self.cost_ = race.cost(self.prefer)
+        self.judge_name_, self.judge_all_name_ = race.judges[self.prefer], race.judge_all
         estimator = estimator_named(self.estimator, problem.task)
         scoring = self.scoring if self.metric_.scoring in ("accuracy", "r2") else self.metric_.scoring
-        self.judge_ = found.criterion or criterion_of(self.judge_name_, problem.task, estimator, scoring)
+        self.judge_ = race.criterion or criterion_of(self.judge_name_, problem.task, estimator, scoring)
         self.judge_all_ = criterion_of(self.judge_all_name_, problem.task, estimator, scoring)
-        self.candidates_ = found.candidates
-        self.reason_ = found.reason(self.prefer, self.nothing_found_)
+        self.candidates_ = race.candidates
+        self.reason_ = race.reason(self.prefer, self.nothing_found_)
         self.model_ = self.judge_.estimator if isinstance(self.judge_, CrossValidated) else None
-        self.models_ = found.models.get(self.prefer, {})
-        self.margin_ = found.margins.get(self.prefer, {})
+        self.models_ = race.models.get(self.prefer, {})
+        self.margin_ = race.margins.get(self.prefer, {})
         self.standins_ = {}
         support = self.choices_[self.prefer]
         self.set_aside_ = np.flatnonzero(constant_columns(problem.X) & ~support)
         answer = Answer(
-            support, found.ranking, self.judge_, trace=trace, judge=self.judge_, judge_all=self.judge_all_,
+            support, race.ranking, self.judge_, trace=trace, judge=self.judge_, judge_all=self.judge_all_,
             judge_names={"chosen": self.judge_name_, "all": self.judge_all_name_}, curve=self.curve_,
             choices=self.choices_, reason=self.reason_, nothing_found=self.nothing_found_, is_empty=is_empty,
             smallest_without_loss=self.cost_["smallest"] if self.cost_["costs"] else None, n_seen=self.n_samples_seen_,
-            tried=self._tried(found, problem.n_samples),
+            tried=self._tried(race, problem.n_samples),
         )  # fmt: skip
         return self._keep_answer(answer)
 

@@ -75,19 +75,19 @@ def stand_ins(
     who = _models(model)
     held = np.sort(np.concatenate([rows.test for rows in splits]))
     place = {int(column): i for i, column in enumerate(wanted)}
-    own = [place[int(j)] for j in chosen]
-    base = _losses(parts, splits, own, loss, held, who)
+    base_columns = [place[int(j)] for j in chosen]
+    base = _losses(parts, splits, base_columns, loss, held, who)
     clusters = np.arange(len(held)) if loss.problem.groups is None else loss.problem.groups
-    found: dict[int, list[int]] = {}
+    substitutes: dict[int, list[int]] = {}
     for j, names in candidates.items():
         for k in names:
-            swapped = [place[int(k)] if i == place[j] else i for i in own]
+            swapped = [place[int(k)] if i == place[j] else i for i in base_columns]
             behind, error = mean_and_error(
                 (_losses(parts, splits, swapped, loss, held, who) - base)[:, None], loss.weights, clusters
             )
             if behind[0] <= N_ERRORS * error[0]:
-                found.setdefault(j, []).append(int(k))
-    return found
+                substitutes.setdefault(j, []).append(int(k))
+    return substitutes
 
 
 def with_stand_ins(masks: BoolArray, stand_ins: Mapping[int, Sequence[int]]) -> BoolArray:
@@ -123,8 +123,8 @@ def _alike(problem: Problem, feature: int, others: IntArray) -> IntArray:
     """Return the features that explain most of a feature, if that is more than chance and enough."""
     rows = np.arange(problem.n_samples)
     weights = problem.row_weights
-    own = Encoder.of(problem.X, np.array([feature]), problem.nominal, weights).transform(problem.X)
-    share = f_scores(problem, rows, own, weights)[others]
+    inputs = Encoder.of(problem.X, np.array([feature]), problem.nominal, weights).transform(problem.X)
+    share = f_scores(problem, rows, inputs, weights)[others]
     chance = stats.chi2.isf(1e-3 / len(others), 1) / max(len(rows), 1)
     order = np.argsort(-np.round(share, 12), kind="stable")[:MOST]
     return others[order[share[order] >= max(ALIKE, min(chance, 0.95))]]
@@ -141,8 +141,8 @@ def _models(name: str) -> list[Judge]:
     def grown(split: NodeSplit, steps: Sequence[IntArray]) -> Iterator[FloatArray]:
         yield trees(split, steps[0], N_TREES, split.plain)[0]
 
-    every: dict[str, Judge] = {NEIGHBORS: neighbors, LINEAR: ridge, FOREST: grown, BOOSTING: grown}
-    return [every[name]] if name in every else [neighbors, ridge, grown]
+    by_name: dict[str, Judge] = {NEIGHBORS: neighbors, LINEAR: ridge, FOREST: grown, BOOSTING: grown}
+    return [by_name[name]] if name in by_name else [neighbors, ridge, grown]
 
 
 def _losses(
