@@ -1,5 +1,7 @@
 """How the house stands, in numbers: `python tools/counts.py`; `--list` names what is counted.
 
+`--since COMMIT` tells instead which commits since then took lines of code away, and which added some.
+
 Lines are counted as they stand; a function's length and its number of arguments without its docstring and without
 `self`. Constructors of components and estimators, whose arguments are their parameters, are counted apart.
 """
@@ -13,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -24,7 +27,12 @@ LONG = 60
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--list", action="store_true", help="name what is counted")
-    listed = parser.parse_args().list
+    parser.add_argument("--since", metavar="COMMIT", help="commits that took lines of code away, and that added some")
+    arguments = parser.parse_args()
+    if arguments.since:
+        tell_history(arguments.since)
+        return
+    listed = arguments.list
     functions = [(path, *function) for path in sources() for function in functions_of(ast.parse(path.read_text()))]
     public, complete = docstrings()
     wide = [name(path, owner, node) for path, owner, node in functions if n_arguments(node) >= MANY_ARGUMENTS]
@@ -83,12 +91,39 @@ def docstring_lines(node: ast.AST) -> set[int]:
 
 
 def without_docstrings(path: Path) -> list[str]:
-    text = path.read_text()
+    return lines_of(path.read_text())
+
+
+def lines_of(text: str) -> list[str]:
     gone: set[int] = set()
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Module):
             gone |= docstring_lines(node)
     return [line for number, line in enumerate(text.splitlines(), 1) if number not in gone]
+
+
+def tell_history(since: str) -> None:
+    """Print what each commit changed in the code lines of `src`, those that took most first, and both sums."""
+
+    def git(*words: str) -> str:
+        return subprocess.run(["git", "-C", ROOT, *words], capture_output=True, text=True, check=True).stdout
+
+    @cache
+    def n_lines(blob: str) -> int:
+        code = lines_of(git("cat-file", "blob", blob)) if blob.strip("0") else []
+        return sum(bool(line.strip()) and not line.strip().startswith("#") for line in code)
+
+    changes = []
+    for entry in git("log", "--first-parent", "--format=%h %s", f"{since}..HEAD").splitlines():
+        changed = git("diff-tree", "-r", "--no-renames", *(entry.split()[0] + end for end in ("^", "")), "--", "src")
+        blobs = [row.split()[2:4] for row in changed.splitlines() if row.endswith(".py")]
+        changes.append((sum(n_lines(after) - n_lines(before) for before, after in blobs), entry))
+    print(*(f"{n:>+7,}  {entry}" for n, entry in sorted(changes) if n), sep="\n")
+    print(
+        f"{sum(min(n, 0) for n, _ in changes):>+7,}  taken away",
+        f"{sum(max(n, 0) for n, _ in changes):>+7,}  added",
+        sep="\n",
+    )
 
 
 def long_functions(functions: list[tuple[Path, str, ast.FunctionDef]]) -> Iterator[tuple[str, int, list[str]]]:
