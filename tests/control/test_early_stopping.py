@@ -11,12 +11,13 @@ from sklearn.tree import DecisionTreeRegressor
 from fewer.contracts import Criterion, IncompatibleError, PredictiveScorer, Resources, Run, Search, SearchSpace
 from fewer.contracts.trace import Step, Trace
 from fewer.control import EarlyStopping, Prefilter
-from fewer.control._early_stopping import StoppingPoint, _as_step, join_states, stopping_point
+from fewer.control._early_stopping import StoppingPoint, join_states, stopping_point
 from fewer.criteria import KNN, CrossValidated, NaiveBayes, Separability
 from fewer.errors import InputError
 from fewer.problem import Problem
 from fewer.rankers import Fisher
 from fewer.search import PBIL, Annealing, Forward, Genetic
+from fewer.validate import Split
 from making import make_problem
 
 SEARCHES = {
@@ -426,10 +427,13 @@ def test_what_is_told_of_the_validation_runs():
 
 
 def test_a_validation_run_is_told_by_where_it_ended():
-    masks = np.array([[True, False, False], [True, True, False], [True, True, True]])
-    told = _as_step({"masks": masks, "training": np.array([0.25, 0.5, 0.75])})
-    assert told.mask.tolist() == told.best.tolist() == [True, True, True]
-    assert told.score == told.best_score == 0.75
+    problem, on = make_problem(n_rows=40, seed=7), np.arange(40) % 2 == 0
+    split = Split(np.flatnonzero(on), np.flatnonzero(~on))
+    whole = Run(KNN(cv=4), problem, SEARCHES["annealing"], SearchSpace.of(6), np.random.default_rng(0))
+    record = EarlyStopping().judged(whole, split, problem.take(split.test), np.random.default_rng(1))
+    assert np.array_equal(record["best"], record["masks"][-1])
+    assert record["score"] == record["training"][-1]
+    assert len(record["training"]) == len(record["validation"]) == len(record["masks"]) == 7
 
 
 def test_validation_runs_are_handed_out_where_there_is_more_than_one(monkeypatch):

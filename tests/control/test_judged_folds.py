@@ -72,3 +72,21 @@ def test_a_run_that_is_done_stays_as_it_is():
     before = trace.n_evaluations
     assert run_of(problem, trace).under(OneStandardError(cv=3)) is trace
     assert trace.n_evaluations == before
+
+
+def test_a_run_that_was_stopped_in_its_last_search_counts_no_subset_twice(tmp_path):
+    problem = make_problem(n_rows=40)
+    whole = run_of(problem).under(OneStandardError(cv=3))
+
+    def stop(trace):
+        if len(trace.state["runs"]) == 3 and trace.n_steps == 2:
+            trace.save(tmp_path / "trace")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_of(problem, follower=stop).under(OneStandardError(cv=3))
+    stopped = Trace.load(tmp_path / "trace")
+    assert stopped.n_evaluations > sum(record["n_evaluations"] for record in stopped.state["runs"])
+    again = run_of(problem, stopped).under(OneStandardError(cv=3))
+    assert again.n_evaluations == whole.n_evaluations
+    assert np.array_equal(again.best, whole.best)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, cast
@@ -12,14 +12,12 @@ from numpy.typing import NDArray
 
 from fewer.contracts import Control, Count, Objective, PredictiveScorer, Run, SearchSpace, Share, parameters
 from fewer.contracts.trace import Step, Trace, best_first
+from fewer.control._one_standard_error import JudgedFolds, Record, judged_fold, search_all
 from fewer.parallel import parallelism, run_tasks
-from fewer.problem import FloatArray, InputError
+from fewer.problem import FloatArray, InputError, Problem
 from fewer.text import NoteKind, score_text
-from fewer.validate import Split, split_rows
-from fewer.validate.splits import CV, count_splits
-
-# One validation run: `training` and `validation`, a score a step; `masks`, where the search stood; `n_evaluations`.
-Record = dict[str, Any]
+from fewer.validate import Split
+from fewer.validate.splits import CV
 
 # Standard errors of a fall that is called overfitting. The peak is chosen, so that chance alone makes flat curves
 # fall by two of them in 15 to 30 % of ten runs on 20 rows each, and by 2.5 in 5 to 13 %.
@@ -27,7 +25,7 @@ SEEN = 2.5
 
 
 @parameters
-class EarlyStopping(Control):
+class EarlyStopping(JudgedFolds):
     """Find the step after which the search overfits its training rows, and search all rows no further than that.
 
     The rows are split into folds. The unmodified search runs on all folds but one, and after each step the fold
@@ -86,7 +84,6 @@ class EarlyStopping(Control):
     True
     """
 
-    needs: ClassVar[frozenset[str]] = frozenset({"predictive"})
     search_needs: ClassVar[frozenset[str]] = frozenset({"stochastic"})
     command_name = "early-stopping"
 
@@ -97,72 +94,63 @@ class EarlyStopping(Control):
     only_if_seen: bool = False
     control: Control | None = None
 
-    def run(self, run: Run) -> Trace:
-        # Validate, find the stopping point, search all rows up to it.
+    def judged(self, run: Run, split: Split, held: Problem, rng: np.random.Generator) -> Record:
+        # Where the search stands after each step; a score is computed once for each subset.
+        grades: dict[bytes, float] = {}
+        curves: dict[str, list[Any]] = {"training": [], "validation": [], "masks": []}
+
+        def judge(trace: Trace) -> None:
+            step = trace.steps[-1]
+            key = step.mask.tobytes()
+            if key not in grades:
+                grades[key] = scorer.grade(scorer.predict(step.mask, held.X), held)
+            for curve, value in zip(curves.values(), (step.score, grades[key], step.mask.copy()), strict=True):
+                curve.append(value)
+            if not run.trace.state.get("runs"):  # the first run is shown while it goes on
+                self._summarise([curves], run.trace)
+            run.tell()
+
+        # Only the best subset is kept in memory: keeping many costs more than a move of the search.
+        part = run.on(split.train, rng, trace=Trace(keep=1), follower=judge)
+        scorer = cast(PredictiveScorer, part.scorer)
+        n_evaluations = part.under(self.control).n_evaluations
+        last = {"best": curves["masks"][-1], "score": float(curves["training"][-1]), "n_evaluations": n_evaluations}
+        return {name: np.array(curve) for name, curve in curves.items()} | last
+
+    def _ask(self, run: Run, tasks: list[Any], splits: list[Split]) -> Iterable[Record]:
+        # Runs that have the search's threads for themselves would wait for each other: they go to processes.
+        if len(tasks) > 1 and parallelism(run.resources) > 1:
+            return run_tasks(judged_fold, tasks, run.resources, shared=(run.shipped(), self, splits))
+        return super()._ask(run, tasks, splits)
+
+    def _summarise(self, records: Sequence[Record], trace: Trace) -> None:
+        trace.extra.update(_mean_curves(records))
+
+    def _search_all(self, run: Run, records: list[Record], rng: np.random.Generator) -> None:
         trace = run.trace
-        if trace.done:
-            return trace
-        splits = split_rows(run.problem, self.cv, run.rng)
-        *seeds, last = run.rng.spawn(len(splits) + 1)
-        with run.trace.finishing():
-            records = self._validate(run, splits, seeds)
-            point = stopping_point([record["validation"] for record in records], self.window)
-            self._explain(records, point, trace)
-            trace.restart()
-            run = replace(run, rng=last)
-            if self.how in ("shorten", "level"):
-                self._search_on(run, point)
-            else:
-                space = run.space.without(run.problem.constant)
-                masks = [record["masks"] for record in records]
-                self._choose_mask(Objective(run.scorer, space), masks, point, trace)
-                run.tell()
-        return trace
+        point = stopping_point([record["validation"] for record in records], self.window)
+        self._explain(records, point, trace)
+        if self.how in ("shorten", "level"):
+            self._search_on(run, point, rng)
+            return
+        trace.restart()
+        space = run.space.without(run.problem.constant)
+        masks = [record["masks"] for record in records]
+        self._choose_mask(Objective(replace(run, rng=rng).scorer, space), masks, point, trace)
+        run.tell()
 
-    def n_searches(self, n_samples: int) -> int:
-        # One without each fold, and one on all rows.
-        return super().n_searches(n_samples) * (1 + count_splits(self.cv, n_samples))
-
-    def _validate(self, run: Run, splits: list[Split], seeds: list[np.random.Generator]) -> list[Record]:
-        """Run the search without each fold; runs that are in the trace already are not repeated."""
-        trace, resources = run.trace, run.resources
-        records: list[Record] = trace.state.setdefault("runs", [])
-        trace.n_evaluations = sum(int(record["n_evaluations"]) for record in records)
-        left = list(zip(splits, seeds, strict=True))[len(records) :]
-
-        def watch(unfinished: Record) -> None:
-            trace.extra.update(_mean_curves(records or [unfinished]))
-            run.tell()
-
-        runs: Iterable[Record]
-        if len(left) > 1 and parallelism(resources) > 1:
-            shipped = run.shipped(), self.control, splits
-            tasks = [(number, seeds[number]) for number in range(len(records), len(splits))]
-            runs = run_tasks(_sent_run, tasks, resources, shared=shipped)
-        else:
-            runs = (validation_run(run, self.control, *job, watch) for job in left)
-        for record in runs:
-            records.append(record)
-            trace.n_evaluations += int(record["n_evaluations"])
-            trace.extra.update(_mean_curves(records))
-            trace.record(_as_step(record))
-            run.tell()
-        return records
-
-    def _search_on(self, run: Run, point: StoppingPoint) -> None:
+    def _search_on(self, run: Run, point: StoppingPoint, rng: np.random.Generator) -> None:
         """Search all rows up to the stopping point."""
-        trace, before = run.trace, run.trace.n_evaluations
         whole = self.only_if_seen and not point.overfitting
 
-        def follow(own: Trace) -> None:
-            trace.go_on_with(own, before)
+        def follow(trace: Trace) -> None:
             run.tell()
-            if self.how == "level" and not whole and own.n_steps > point.step:
+            if self.how == "level" and not whole and trace.n_steps > point.step:
                 raise _EnoughError
 
         search = run.search.shortened(point.share) if self.how == "shorten" and not whole else run.search
         with suppress(_EnoughError):
-            replace(run, search=search, trace=Trace(keep=trace.keep), follower=follow).under(self.control)
+            search_all(replace(run, search=search, follower=follow), self.control, rng)
 
     def _choose_mask(self, objective: Objective, masks: list[NDArray[Any]], point: StoppingPoint, trace: Trace) -> None:
         """Make the answer of the subsets at which the validation runs stood."""
@@ -260,48 +248,6 @@ def stopping_point(curves: list[FloatArray], window: int = 5) -> StoppingPoint:
     return StoppingPoint(best + half, n - 1, smoothed, float(mean[best] - mean[-1]), error)
 
 
-def _sent_run(shipped: tuple[Run, Control | None, list[Split]], number: int, rng: np.random.Generator) -> Record:
-    run, control, splits = shipped
-    return validation_run(run, control, splits[number], rng)
-
-
-def validation_run(
-    run: Run,
-    control: Control | None,
-    split: Split,
-    rng: np.random.Generator,
-    watch: Callable[[Record], None] | None = None,
-) -> Record:
-    """Search without some rows, and let them judge where the search stands after each step."""
-    held = run.problem.take(split.test)
-    known: dict[bytes, float] = {}
-    training: list[float] = []
-    validation: list[float] = []
-    masks: list[NDArray[Any]] = []
-
-    def judge(own: Trace) -> None:
-        step = own.steps[-1]
-        key = step.mask.tobytes()
-        if key not in known:
-            known[key] = scorer.grade(scorer.predict(step.mask, held.X), held)
-        training.append(step.score)
-        validation.append(known[key])
-        masks.append(step.mask.copy())
-        if watch is not None:
-            watch({"training": np.array(training), "validation": np.array(validation)})
-
-    # Only the best subset is kept in memory: keeping many costs more than a move of the search.
-    own_run = run.on(split.train, rng, trace=Trace(keep=1), follower=judge)
-    scorer = cast(PredictiveScorer, own_run.scorer)
-    own = own_run.under(control)
-    return {
-        "training": np.array(training),
-        "validation": np.array(validation),
-        "masks": np.array(masks),
-        "n_evaluations": own.n_evaluations,
-    }
-
-
 def join_states(states: NDArray[Any], space: SearchSpace, threshold: float) -> NDArray[Any]:
     """Keep the units that enough of the states hold, with their mean weight on the grid.
 
@@ -321,18 +267,13 @@ class _EnoughError(Exception):
     """The search has come as far as it should."""
 
 
-def _as_step(record: Record) -> Step:
-    mask, score = record["masks"][-1], float(record["training"][-1])
-    return Step(mask, score, mask, score)
-
-
 def _same_length(curves: list[FloatArray]) -> FloatArray:
     """Put curves into one table, each going on with its last value."""
     longest = max(len(curve) for curve in curves)
     return np.array([np.append(curve, np.full(longest - len(curve), curve[-1])) for curve in curves])
 
 
-def _mean_curves(records: list[Record]) -> dict[str, FloatArray]:
+def _mean_curves(records: Sequence[Record]) -> dict[str, FloatArray]:
     return {name: _same_length([r[name] for r in records]).mean(axis=0) for name in ("training", "validation")}
 
 

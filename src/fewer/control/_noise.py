@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 from numbers import Real
-from typing import Annotated, Any, ClassVar, Literal, cast
+from typing import Annotated, Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -235,8 +235,6 @@ class ChosenNoise(JudgedFolds):
     0.0
     """
 
-    needs: ClassVar[frozenset[str]] = frozenset({"predictive"})
-
     command_name = "chosen-noise"
 
     levels: Annotated[Sequence[float], list, tuple] = (0.0, 0.05, 0.1, 0.25, 0.5)
@@ -252,7 +250,7 @@ class ChosenNoise(JudgedFolds):
 
     def n_searches(self, n_samples: int) -> int:
         # Each level without each fold, and one on all rows.
-        return super().n_searches(n_samples) * (1 + len(self.levels) * count_splits(self.cv, n_samples))
+        return Control.n_searches(self, n_samples) * (1 + len(self.levels) * count_splits(self.cv, n_samples))
 
     def _controls(self) -> list[Control | None]:
         """Return the control of each level."""

@@ -5,7 +5,7 @@ The smallest subset that held-out rows cannot tell from the best (Breiman, Fried
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, cast
 
@@ -25,8 +25,14 @@ Record = dict[str, Any]
 class JudgedFolds(Control):
     """Search without each fold, then on all rows; subclasses say what a fold is asked and what its answers choose."""
 
+    needs: ClassVar[frozenset[str]] = frozenset({"predictive"})
+
     cv: Any
     control: Control | None
+
+    def n_searches(self, n_samples: int) -> int:
+        # One without each fold, and one on all rows.
+        return super().n_searches(n_samples) * (1 + count_splits(self.cv, n_samples))
 
     def run(self, run: Run) -> Trace:
         # Ask every fold that was not asked yet, then search all rows.
@@ -36,11 +42,13 @@ class JudgedFolds(Control):
         splits = split_rows(run.problem, self.cv, run.rng)
         *seeds, last = run.rng.spawn(len(splits) + 1)
         records: list[Record] = trace.state.setdefault("runs", [])
+        trace.n_evaluations = sum(int(record["n_evaluations"]) for record in records)
         with run.trace.finishing():
             tasks = [(number, seeds[number]) for number in range(len(records), len(splits))]
-            for record in run_parts(_judged_fold, tasks, run, self, splits):
+            for record in self._ask(run, tasks, splits):
                 records.append({**record, "rows": splits[len(records)].test})
                 trace.n_evaluations += int(record["n_evaluations"])
+                self._summarise(records, trace)
                 trace.record(Step(record["best"], record["score"], record["best"], record["score"]))
                 run.tell()
             self._search_all(run, records, last)
@@ -67,12 +75,20 @@ class JudgedFolds(Control):
         """
         raise NotImplementedError
 
+    def _ask(self, run: Run, tasks: list[Any], splits: list[Split]) -> Iterable[Record]:
+        """Let each fold judge, given as its number and a generator."""
+        return run_parts(judged_fold, tasks, run, self, splits)
+
+    def _summarise(self, records: Sequence[Record], trace: Trace) -> None:
+        """Show what the folds that were asked say so far: nothing, unless a subclass does."""
+
     def _search_all(self, run: Run, records: list[Record], rng: np.random.Generator) -> None:
         """Choose by the records, and search all rows."""
         raise NotImplementedError
 
 
-def _judged_fold(shared: tuple[Run, JudgedFolds, list[Split]], number: int, rng: np.random.Generator) -> Record:
+def judged_fold(shared: tuple[Run, JudgedFolds, list[Split]], number: int, rng: np.random.Generator) -> Record:
+    """Let one fold judge."""
     run, control, splits = shared
     return control.judged(run, splits[number], run.problem.take(splits[number].test), rng)
 
@@ -92,8 +108,8 @@ def search_all(run: Run, control: Control | None, rng: np.random.Generator) -> N
     trace, before = run.trace, run.trace.n_evaluations
     trace.restart()
 
-    def follow(own: Trace) -> None:
-        trace.go_on_with(own, before)
+    def follow(inner: Trace) -> None:
+        trace.go_on_with(inner, before)
         run.tell()
 
     replace(run, rng=rng, trace=Trace(keep=trace.keep), follower=follow).under(control)
@@ -137,17 +153,11 @@ class OneStandardError(JudgedFolds):
     True
     """
 
-    needs: ClassVar[frozenset[str]] = frozenset({"predictive"})
-
     command_name = "one-standard-error"
 
     cv: CV = 5
     n_errors: NonNegative = 1.0
     control: Control | None = None
-
-    def n_searches(self, n_samples: int) -> int:
-        # One without each fold, and one on all rows.
-        return super().n_searches(n_samples) * (1 + count_splits(self.cv, n_samples))
 
     def judged(self, run: Run, split: Split, held: Problem, rng: np.random.Generator) -> Record:
         # The best subset of each size.
@@ -187,9 +197,9 @@ class OneStandardError(JudgedFolds):
 def judged_run(run: Run, control: Control | None, held: Problem) -> Record:
     """Search some rows; let others judge the best subset of at most each size."""
     scorer = cast(PredictiveScorer, run.scorer)
-    own = run.under(control)
+    trace = run.under(control)
     sizes, losses, right = [], [], []
-    for size, mask in best_up_to(own, run.space):
+    for size, mask in best_up_to(trace, run.space):
         outputs = scorer.predict(mask, held.X)
         sizes.append(size)
         losses.append(squared_loss(outputs, held))
@@ -198,9 +208,9 @@ def judged_run(run: Run, control: Control | None, held: Problem) -> Record:
         "sizes": np.array(sizes),
         "losses": np.array(losses).T,
         "right": np.array(right, dtype=np.float64).T,
-        "best": own.best,
-        "score": own.best_score,
-        "n_evaluations": own.n_evaluations,
+        "best": trace.best,
+        "score": trace.best_score,
+        "n_evaluations": trace.n_evaluations,
     }
 
 
