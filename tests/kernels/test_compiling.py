@@ -5,11 +5,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
+import pytest
 from numba import njit
+from numba.core.errors import NumbaError
 
 import fewer.kernels
 import fewer.logs
-from fewer.kernels.compiling import FIRST_USE, Inner, inner
+from fewer.kernels.compiling import FIRST_USE, Inner, inner, kernel
 
 SOURCE = Path(fewer.__file__).parent
 KERNELS = [f"fewer.kernels.{module.name}" for module in pkgutil.iter_modules(fewer.kernels.__path__)]
@@ -28,6 +31,13 @@ def four_times(x):
 def test_a_function_for_kernels_can_be_called_from_both_sides():
     assert four_times(3) == 12
     assert twice(3) == 6
+
+
+@pytest.mark.parametrize("function", [lambda x: x, lambda x: (x[1:], 1), lambda x: x.copy()])
+def test_functions_that_count_no_references_cannot_give_arrays_away(function):
+    with pytest.raises((TypeError, NumbaError)):
+        kernel(counted=False)(function)(np.ones(3))
+    assert kernel(counted=False)(lambda x: x[1:][0])(np.ones(3)) == 1.0
 
 
 def compiled(node):

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from numba import njit
+from numba import njit, types
 from numba.core.caching import IndexDataCacheFile
 from numba.core.event import Listener, register
 from numba.core.registry import CPUDispatcher
@@ -20,15 +20,24 @@ from numba.core.registry import CPUDispatcher
 COMMON = {"nogil": True, "no_cfunc_wrapper": True, "error_model": "numpy"}
 
 
-def kernel(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+def kernel(counted: bool = True, **options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Compile a function that Python calls, and keep it on disk.
 
     Parameters
     ----------
+    counted : bool, default=True
+        Whether references to arrays are counted: up to a third of the time, where many arrays go to short functions.
+        Functions that do not count them can neither make arrays nor return them.
     **options
         Further options of numba's.
     """
-    return njit(cache=True, **COMMON, **options)
+
+    def compiled(function: Callable[..., Any]) -> Any:
+        result = njit(cache=True, _nrt=counted, **COMMON, **options)(function)
+        result.__class__ = Kernel
+        return result
+
+    return compiled
 
 
 def inner(**options: Any) -> Callable[[Callable[..., Any]], Any]:
@@ -37,18 +46,30 @@ def inner(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     Parameters
     ----------
     **options
-        Further options of numba's.
+        Those of `kernel`.
     """
 
     def compiled(function: Callable[..., Any]) -> Any:
-        result = njit(cache=True, no_cpython_wrapper=True, **COMMON, **options)(function)
+        result = kernel(no_cpython_wrapper=True, **options)(function)
         result.__class__ = Inner
         return result
 
     return compiled
 
 
-class Inner(CPUDispatcher):
+class Kernel(CPUDispatcher):
+    """A compiled function, which must not give away a reference that it has not counted."""
+
+    def compile(self, signature: Any) -> Any:
+        """Compile it for arguments of some types."""
+        entry = super().compile(signature)
+        returned = {compiled.signature.return_type for compiled in self.overloads.values()} - {types.none}
+        if not (self.targetoptions["_nrt"] or all(isinstance(kind, types.Number | types.Boolean) for kind in returned)):
+            raise TypeError(f"{self.__name__}(counted=False) returns {returned}.")
+        return entry
+
+
+class Inner(Kernel):
     """A function for kernels. A call from Python, as in tests, compiles it once more, with an entry for Python."""
 
     def __call__(self, *args: Any) -> Any:

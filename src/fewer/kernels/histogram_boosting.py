@@ -6,9 +6,10 @@ size the right) is summed up row by row and the other is parent less sibling; a 
 (first column, first bin; columns of categories come first), and columns with missing cells are scanned from the right
 as well; nothing is fused.
 
-What makes it fast: a node's histogram is a list of the bins that are not exactly zero, so that small nodes cost their
-rows and not 255 bins; test rows go down with the training rows; a column is scanned with divisions only if one of its
-cuts can beat the best of the columns before.
+What makes it fast: of a node's histogram only the bins that are not exactly zero are looked at, which are marked in 256
+bits, so that small nodes cost their rows and not 255 bins; the larger child takes its parent's histogram over, and only
+bins that the smaller one has rows in are changed; test rows go down with the training rows; a column is scanned with
+divisions only if one of its cuts can beat the best of the columns before; references to arrays are not counted.
 """
 
 from __future__ import annotations
@@ -20,20 +21,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewer.kernels.compiling import inner, kernel
-from fewer.kernels.intrinsics import add_cell, get, largest_float, part_cell, put, take_cell
+from fewer.kernels.intrinsics import (
+    add_cell,
+    get,
+    largest_float,
+    lowest_bit,
+    move_cell,
+    put,
+    subtract_cell,
+    take_marks,
+)
 from fewer.problem import FloatArray, IntArray
 
 SQUARED, BINOMIAL, MULTINOMIAL = 0, 1, 2
 MISSING = 255  # The bin of missing cells.
-LIST = 1032  # Numbers set aside for a list: 256 cells of four, and room for a last write.
-CUTS = 512  # Numbers set aside for one quantity of all cuts of a column.
+CELLS = 1024  # Numbers in a histogram: 256 cells of four.
+CUTS = 256  # Numbers set aside for one quantity of all cuts of a column.
+ALL, NUMBERS = np.uint64(2**64 - 1), np.uint64(2**63 - 1)  # Bins of a word; of the last word without missing cells.
 TINY = 1e-15  # Added to denominators, as scikit-learn does.
 # Rows that a category needs to go left, counted by hessians; added to hessians where categories are put in order.
 SUPPORT = 10.0
 BY_SET = -1  # Stands for the cut of a node whose rows go left by their categories.
 
-# Columns of `Scratch.nodes`: of each node its rows, its list's slot, its depth and its best cut; and three queues, of
-# nodes to split (a heap by gain where the number of leaves can run out, else a stack), of leaves, and of free slots.
+# Columns of `Scratch.nodes`: of each node its rows, its slot of histograms, its depth and its best cut; and three queues,
+# of nodes to split (a heap by gain where the number of leaves can run out, else a stack), of leaves, of free slots.
 START, STOP, TEST_START, TEST_STOP, SLOT, DEPTH, COLUMN, CUT, MISSING_LEFT, WAITING, LEAF, FREE = range(12)
 # Columns of `Scratch.sums`; the last three are of the best cut.
 GRADIENT, HESSIAN, VALUE, GAIN, LEFT_GRADIENT, LEFT_HESSIAN = range(6)
@@ -70,10 +81,12 @@ class Growth(NamedTuple):
 class Scratch(NamedTuple):
     """Arrays to work in."""
 
-    lists: FloatArray  # The histograms of open nodes, one slot each, and a last one for what is thrown away.
-    lengths: IntArray  # (n_slots, n_columns): cells in each list.
-    dense: FloatArray  # One histogram of 256 cells, zero between uses.
-    cuts: FloatArray  # Gradients, hessians, places and gains of the cuts of one column.
+    # (gradients, hessians, rows, 0) of each bin: of open nodes, one slot each, and a last one for what is thrown away.
+    histograms: FloatArray
+    # (n_slots, n_columns, 4): bits of the bins that are not exactly zero. What stands in others is left from before.
+    used: NDArray[np.uint64]
+    dense: FloatArray  # One histogram, zero between uses.
+    cuts: FloatArray  # Gradients, hessians, rows, bins and gains of the cuts of one column.
     # (gradient, hessian, 1, 0) of each row, class by class, and last of the rows of a node: (K + 1, 4 n).
     cells: FloatArray
     # Numbers of the training rows, of the test rows, those of a node together, and room for as many.
@@ -82,23 +95,22 @@ class Scratch(NamedTuple):
     sums: FloatArray
     counts: IntArray
     sets: NDArray[np.uint8]  # 256 for each node: whether the rows of a bin go left.
+    marks: NDArray[np.uint8]  # 256, zero between uses: bins with rows.
 
 
-@inner()
-def _sum_of_bins(dense, first, lanes):
-    """NumPy's pairwise sum of 256 numbers: two blocks of 128, each in eight sums."""
-    for lane in range(16):
-        put(lanes, lane, 0.0)
+@inner(counted=False)
+def _sum_of_bins(dense, lanes):
+    """NumPy's pairwise sum of 256 cells: two blocks of 128, each in eight sums; it is left in the first lane."""
+    for i in range(64):
+        put(lanes, i, 0.0)
     for i in range(256):
-        lane = ((i >> 7) << 3) + (i & 7)
-        put(lanes, lane, get(lanes, lane) + get(dense, 4 * i + first))
-    for width in range(3):  # neighbors, then pairs, then fours
+        add_cell(lanes, 4 * (((i >> 7) << 3) + (i & 7)), dense, 4 * i)
+    for width in range(4):  # neighbors, then pairs, fours, and the two blocks
         for lane in range(0, 16, 2 << width):
-            put(lanes, lane, get(lanes, lane) + get(lanes, lane + (1 << width)))
-    return get(lanes, 0) + get(lanes, 8)
+            add_cell(lanes, 4 * lane, lanes, 4 * (lane + (1 << width)))
 
 
-@inner()
+@inner(counted=False)
 def _gradients(target, loss, raw, cells):
     """Write gradients and hessians of each row: those of the half squared error or of the binomial loss."""
     for i in range(raw.shape[0]):
@@ -112,7 +124,7 @@ def _gradients(target, loss, raw, cells):
         put(cells, 4 * i + 1, float(np.float32(weight * hessian)))
 
 
-@inner()
+@inner(counted=False)
 def _gradients_of_classes(target, raw, cells):
     """Write gradients and hessians of each row and class: those of the half multinomial loss."""
     n_classes = raw.shape[0]
@@ -131,30 +143,30 @@ def _gradients_of_classes(target, raw, cells):
             cells[k, 4 * i + 1] = float(np.float32(share * (1.0 - share) * target[1, i]))
 
 
-@inner()
+@inner(counted=False)
 def _keep(work, node, at, gain, name, missing_left, gradient, hessian):
     """Note the best cut of a node so far."""
     work.sums[node, GAIN] = gain
     work.sums[node, LEFT_GRADIENT] = gradient
     work.sums[node, LEFT_HESSIAN] = hessian
     work.nodes[node, COLUMN] = at
-    work.nodes[node, CUT] = np.int64(name)
+    work.nodes[node, CUT] = name
     work.nodes[node, MISSING_LEFT] = missing_left
 
 
-@inner()
-def _scan_from_right(work, growth, node, place, end, at):
+@inner(counted=False)
+def _scan_from_right(work, growth, node, place, at, n_bins):
     """Look for a better cut with the missing cells on the left."""
-    sums, lists, l2 = work.sums, work.lists, growth.l2
+    sums, cells, l2 = work.sums, work.histograms, growth.l2
     gradient, hessian, own = sums[node, GRADIENT], sums[node, HESSIAN], sums[node, GRADIENT] * sums[node, VALUE]
     most = work.nodes[node, STOP] - work.nodes[node, START] - growth.leaf
     gr, hr, nr = 0.0, 0.0, 0.0
-    for j in range(end - 4, place - 1, -4):
-        if get(lists, j + 3) == 0.0:
-            break
-        gr += get(lists, j)
-        hr += get(lists, j + 1)
-        nr += get(lists, j + 2)
+    for b in range(n_bins - 1, 0, -1):
+        if (get(work.used, (place >> 8) + (b >> 6)) >> np.uint64(b & 63)) & np.uint64(1) == np.uint64(0):
+            continue
+        gr += get(cells, place + 4 * b)
+        hr += get(cells, place + 4 * b + 1)
+        nr += get(cells, place + 4 * b + 2)
         if nr < growth.leaf:
             continue
         hl, gl = hessian - hr, gradient - gr
@@ -164,39 +176,43 @@ def _scan_from_right(work, growth, node, place, end, at):
             left, right = -gl / (hl + l2 + TINY), -gr / (hr + l2 + TINY)
             gain = (own - gl * left) - gr * right
             if gain > sums[node, GAIN] and gain > 0.0:
-                _keep(work, node, at, gain, get(lists, j + 3) - 1.0, 1, gl, hl)
+                _keep(work, node, at, gain, b - 1, 1, gl, hl)
 
 
-@inner()
+@inner(counted=False)
 def _scan_categories(work, growth, node, place, at):
     """Try to put some of the categories of a column on the left; keep the best of the node.
 
     They are put in order by gradient over hessian, equal ones the last first (as the C library's merge sort leaves them
     under scikit-learn's comparison), and taken from either end up to the middle. Missing cells are a category.
     """
-    sums, lists, cuts, l2, used = work.sums, work.lists, work.cuts, growth.l2, 0
+    sums, cells, cuts, l2, n_used = work.sums, work.histograms, work.cuts, growth.l2, 0
     gradient, hessian, n = sums[node, GRADIENT], sums[node, HESSIAN], work.nodes[node, STOP] - work.nodes[node, START]
     own, factor = gradient * sums[node, VALUE], n / hessian
-    for j in range(place, place + 4 * work.lengths[work.nodes[node, SLOT], at], 4):
-        hl = get(lists, j + 1)
-        if hl * factor >= SUPPORT:
-            value, rank = get(lists, j) / (hl + SUPPORT), used
-            while rank > 0 and not get(cuts, rank - 1) < value:
-                put(cuts, rank, get(cuts, rank - 1))
-                put(cuts, CUTS + rank, get(cuts, CUTS + rank - 1))
-                rank -= 1
-            put(cuts, rank, value)
-            put(cuts, CUTS + rank, float(j))
-            used += 1
+    for word in range(4):
+        bits = get(work.used, (place >> 8) + word)
+        while bits != np.uint64(0):
+            j = place + 4 * ((word << 6) + lowest_bit(bits))
+            bits &= bits - np.uint64(1)
+            hl = get(cells, j + 1)
+            if hl * factor >= SUPPORT:
+                value, rank = get(cells, j) / (hl + SUPPORT), n_used
+                while rank > 0 and not get(cuts, rank - 1) < value:
+                    put(cuts, rank, get(cuts, rank - 1))
+                    put(cuts, CUTS + rank, get(cuts, CUTS + rank - 1))
+                    rank -= 1
+                put(cuts, rank, value)
+                put(cuts, CUTS + rank, float(j))
+                n_used += 1
     first, last = 0, 0
-    for turn in range(2 if used > 1 else 0):
+    for turn in range(2 if n_used > 1 else 0):
         gl, hl, nl = 0.0, 0.0, 0.0
-        for i in range((used + 1) // 2 - turn):
-            rank = used - 1 - i if turn else i
+        for i in range((n_used + 1) // 2 - turn):
+            rank = n_used - 1 - i if turn else i
             j = int(get(cuts, CUTS + rank))
-            gl += get(lists, j)
-            hl += get(lists, j + 1)
-            nl += get(lists, j + 2)
+            gl += get(cells, j)
+            hl += get(cells, j + 1)
+            nl += get(cells, j + 2)
             if nl < growth.leaf or hl < growth.least_hessian:
                 continue
             gr, hr = gradient - gl, hessian - hl
@@ -205,42 +221,48 @@ def _scan_categories(work, growth, node, place, at):
             left, right = -gl / (hl + l2 + TINY), -gr / (hr + l2 + TINY)
             gain = (own - gl * left) - gr * right
             if gain > sums[node, GAIN] and gain > 0.0:
-                _keep(work, node, at, gain, float(BY_SET), 0, gl, hl)
-                first, last = (rank, used) if turn else (0, rank + 1)
+                _keep(work, node, at, gain, BY_SET, 0, gl, hl)
+                first, last = (rank, n_used) if turn else (0, rank + 1)
     if last > first:
-        for cell in range(256):
-            put(work.sets, 256 * node + cell, np.uint8(0))
+        for b in range(256):
+            put(work.sets, 256 * node + b, np.uint8(0))
         for rank in range(first, last):
-            name = get(lists, np.int64(get(cuts, CUTS + rank)) + 3)
-            put(work.sets, 256 * node + np.int64(name), np.uint8(1))
+            put(work.sets, 256 * node + ((np.int64(get(cuts, CUTS + rank)) - place) >> 2), np.uint8(1))
 
 
-@inner()
+@inner(counted=False)
+def _sum_up(work, growth, place, n_bins, most, hessian):
+    """Write the sums left of each cut of a column that leaves both sides enough; return how many cuts there are."""
+    cells, cuts, least = work.histograms, work.cuts, growth.least_hessian
+    gl, hl, nl, n_cuts, leaf = 0.0, 0.0, 0.0, 0, float(growth.leaf)
+    for word in range((n_bins + 63) >> 6):
+        bits = get(work.used, (place >> 8) + word) & (NUMBERS if word == 3 else ALL)
+        while bits != np.uint64(0):
+            b = (word << 6) + lowest_bit(bits)
+            bits &= bits - np.uint64(1)
+            gl += get(cells, place + 4 * b)
+            hl += get(cells, place + 4 * b + 1)
+            nl += get(cells, place + 4 * b + 2)
+            put(cuts, n_cuts, gl)
+            put(cuts, CUTS + n_cuts, hl)
+            put(cuts, 2 * CUTS + n_cuts, float(b))
+            is_cut = (nl >= leaf) & (hl >= least)
+            if (nl > most) | (is_cut & (hessian - hl < least)):
+                return n_cuts
+            n_cuts += 1 if is_cut else 0
+    return n_cuts
+
+
+@inner(counted=False)
 def _scan(work, growth, node, place, kinds, f, at, categories, missing):
-    """Try the cuts of one column of a node, whose list begins at `place`; keep the best of the node."""
+    """Try the cuts of one column of a node, whose histogram begins at `place`; keep the best of the node."""
     if categories is not None and kinds[f, 2]:
         _scan_categories(work, growth, node, place, at)
         return
-    sums, lists, cuts, l2 = work.sums, work.lists, work.cuts, growth.l2
+    sums, cuts, l2 = work.sums, work.cuts, growth.l2
     gradient, hessian, so_far = sums[node, GRADIENT], sums[node, HESSIAN], sums[node, GAIN]
     own, n = gradient * sums[node, VALUE], work.nodes[node, STOP] - work.nodes[node, START]
-    end = place + 4 * work.lengths[work.nodes[node, SLOT], at]
-    if missing is not None and kinds[f, 1] and end > place and get(lists, end - 1) == MISSING:
-        end -= 4
-    gl, hl, nl, n_cuts, able = 0.0, 0.0, 0.0, 0, 0
-    for j in range(place, end, 4):
-        gl += get(lists, j)
-        hl += get(lists, j + 1)
-        nl += get(lists, j + 2)
-        if nl < growth.leaf:
-            continue
-        if nl > n - growth.leaf or (hl >= growth.least_hessian and hessian - hl < growth.least_hessian):
-            break
-        if hl >= growth.least_hessian:
-            put(cuts, n_cuts, gl)
-            put(cuts, CUTS + n_cuts, hl)
-            put(cuts, 2 * CUTS + n_cuts, float(j))
-            n_cuts += 1
+    n_cuts, able = _sum_up(work, growth, place, kinds[f, 0], float(n - growth.leaf), hessian), 0
     if so_far > 0.0 and (missing is None or kinds[f, 1] == 0):
         # Can any cut beat the columns before? Without a division; 1e-10 is far more than rounding can do.
         least = (so_far - own) * (1.0 - 1e-10)
@@ -261,13 +283,13 @@ def _scan(work, growth, node, place, kinds, f, at, categories, missing):
     if top > so_far and top > 0.0:
         while get(cuts, 3 * CUTS + first) != top:
             first += 1
-        name = get(lists, np.int64(get(cuts, 2 * CUTS + first)) + 3)
+        name = np.int64(get(cuts, 2 * CUTS + first))
         _keep(work, node, at, top, name, 0, get(cuts, first), get(cuts, CUTS + first))
     if missing is not None and kinds[f, 1]:
-        _scan_from_right(work, growth, node, place, end, at)
+        _scan_from_right(work, growth, node, place, at, kinds[f, 0])
 
 
-@inner()
+@inner(counted=False)
 def _divide(order, start, stop, column, sets, place, room):
     """Put the rows of a node that go left first, keeping their order, without branches; return where the others begin.
 
@@ -286,7 +308,7 @@ def _divide(order, start, stop, column, sets, place, room):
     return left
 
 
-@inner()
+@inner(counted=False)
 def _push(work, node):
     """Put a node on the heap, as `heapq.heappush` does."""
     nodes, sums, at = work.nodes, work.sums, work.counts[N_WAITING]
@@ -297,7 +319,7 @@ def _push(work, node):
     nodes[at, WAITING] = node
 
 
-@inner()
+@inner(counted=False)
 def _pop(work):
     """Take the node of the largest gain, as `heapq.heappop` does: among equal gains its order counts."""
     nodes, sums = work.nodes, work.sums
@@ -319,14 +341,14 @@ def _pop(work):
     return top
 
 
-@inner()
+@inner(counted=False)
 def _add_leaf(work, node):
     """Note a leaf."""
     work.nodes[work.counts[N_LEAVES], LEAF] = node
     work.counts[N_LEAVES] += 1
 
 
-@inner()
+@inner(counted=False)
 def _settle(work, node, by_gain):
     """Let a node that was scanned wait for its split, or make it a leaf."""
     if work.sums[node, GAIN] <= 0.0:
@@ -340,11 +362,11 @@ def _settle(work, node, by_gain):
         _push(work, node)
 
 
-@inner()
+@inner(counted=False)
 def _plant(rows, columns, growth, work, k):
-    """Lay out the root of a tree: all rows, and their lists."""
+    """Lay out the root of a tree: all rows, and their histograms."""
     n, m, dense, cells = rows.train.shape[1], rows.test.shape[1], work.dense, work.cells[k]
-    nodes, sums, n_slots = work.nodes, work.sums, work.lengths.shape[0] - 1
+    nodes, sums, n_slots = work.nodes, work.sums, work.used.shape[0] - 1
     for i in range(n):
         work.order[i] = i
     for i in range(m):
@@ -360,23 +382,25 @@ def _plant(rows, columns, growth, work, k):
     sums[0, VALUE] = 0.0
     sums[0, GAIN] = -1.0
     for at in range(columns.shape[0]):
-        f = columns[at]
-        column = rows.train[f]
+        column = rows.train[columns[at]]
         for i in range(n):
-            add_cell(dense, 4 * np.int64(get(column, i)), cells, 4 * i)
+            cell = np.int64(get(column, i))
+            add_cell(dense, 4 * cell, cells, 4 * i)
+            put(work.marks, cell, np.uint8(1))
         if at == 0:
-            sums[0, GRADIENT] = _sum_of_bins(dense, 0, work.cuts)
-            is_constant = growth.loss == SQUARED and not growth.weighted
-            sums[0, HESSIAN] = float(n) if is_constant else _sum_of_bins(dense, 1, work.cuts)
-        end = LIST * at
-        for b in range(rows.kinds[f, 0]):
-            end += take_cell(work.lists, end, dense, 4 * b, float(b)) << 2
-        if rows.kinds[f, 1]:
-            end += take_cell(work.lists, end, dense, 4 * MISSING, float(MISSING)) << 2
-        work.lengths[0, at] = (end - LIST * at) >> 2
+            _sum_of_bins(dense, work.cuts)
+            sums[0, GRADIENT] = work.cuts[0]
+            sums[0, HESSIAN] = float(n) if growth.loss == SQUARED and not growth.weighted else work.cuts[1]
+        for word in range(4):
+            bits = take_marks(work.marks, word << 6)
+            put(work.used, 4 * at + word, bits)
+            while bits != np.uint64(0):
+                cell = 4 * ((word << 6) + lowest_bit(bits))
+                bits &= bits - np.uint64(1)
+                move_cell(dense, cell, work.histograms, CELLS * at + cell)
 
 
-@inner()
+@inner(counted=False)
 def _children(rows, columns, growth, work, node):
     """Split a node: divide its rows and write the two new nodes; return the number of the left one."""
     nodes, sums, left = work.nodes, work.sums, work.counts[N_NODES]
@@ -411,11 +435,11 @@ def _children(rows, columns, growth, work, node):
     return left
 
 
-@inner()
-def _part_lists(rows, columns, growth, work, k, parent, left, categories, missing):
-    """Make the lists of two children of their parent's, whose slot the larger one takes over, and scan them.
+@inner(counted=False)
+def _part_histograms(rows, columns, growth, work, k, parent, left, categories, missing):
+    """Make the histograms of two children of their parent's, whose slot the larger one takes over, and scan them.
 
-    The larger one has enough rows to be split; where the smaller one has not, its lists are thrown away.
+    The larger one has enough rows to be split; where the smaller one has not, its histograms are thrown away.
     """
     nodes, order, cells, gathered = work.nodes, work.order, work.cells[k], work.cells[work.cells.shape[0] - 1]
     is_left = nodes[left, STOP] - nodes[left, START] < nodes[left + 1, STOP] - nodes[left + 1, START]
@@ -424,7 +448,7 @@ def _part_lists(rows, columns, growth, work, k, parent, left, categories, missin
     n = nodes[small, STOP] - start
     is_open = n >= 2 * growth.leaf
     nodes[large, SLOT] = nodes[parent, SLOT]
-    nodes[small, SLOT] = work.lengths.shape[0] - 1
+    nodes[small, SLOT] = work.used.shape[0] - 1
     if is_open:
         work.counts[N_FREE] -= 1
         nodes[small, SLOT] = nodes[work.counts[N_FREE], FREE]
@@ -438,21 +462,26 @@ def _part_lists(rows, columns, growth, work, k, parent, left, categories, missin
         for i in range(n):
             cell = np.int64(get(column, np.int64(get(order, start + i))))
             add_cell(work.dense, 4 * cell, gathered, 4 * i)
-        width = LIST * columns.shape[0]
-        place, other = width * nodes[large, SLOT] + LIST * at, width * nodes[small, SLOT] + LIST * at
-        rest, part = place, other
-        for i in range(place, place + 4 * work.lengths[nodes[large, SLOT], at], 4):
-            code = part_cell(work.lists, i, work.dense, 4 * np.int64(get(work.lists, i + 3)), rest, part)
-            part += (code & 1) << 2
-            rest += (code & 2) << 1
-        work.lengths[nodes[large, SLOT], at] = (rest - place) >> 2
-        work.lengths[nodes[small, SLOT], at] = (part - other) >> 2
+            put(work.marks, cell, np.uint8(1))
+        width = CELLS * columns.shape[0]
+        place, other = width * nodes[large, SLOT] + CELLS * at, width * nodes[small, SLOT] + CELLS * at
+        for word in range(4):
+            bits = take_marks(work.marks, word << 6)
+            put(work.used, (other >> 8) + word, bits)
+            empty = np.uint64(0)
+            while bits != np.uint64(0):
+                bit = lowest_bit(bits)
+                bits &= bits - np.uint64(1)
+                cell = 4 * ((word << 6) + bit)
+                move_cell(work.dense, cell, work.histograms, other + cell)
+                empty |= subtract_cell(work.histograms, place + cell, other + cell) << np.uint64(bit)
+            put(work.used, (place >> 8) + word, get(work.used, (place >> 8) + word) & ~empty)
         if is_open:
             _scan(work, growth, small, other, rows.kinds, f, at, categories, missing)
         _scan(work, growth, large, place, rows.kinds, f, at, categories, missing)
 
 
-@inner()
+@inner(counted=False)
 def _add_values(work, rate, raw, tests):
     """Add what the leaves of a tree say to the predictions."""
     nodes = work.nodes
@@ -465,7 +494,7 @@ def _add_values(work, rate, raw, tests):
             tests[work.order[i]] += value
 
 
-@kernel()
+@kernel(counted=False)
 def boost(rows, columns, growth, work, raw, tests, categories, missing, by_gain, several):
     """Add rounds to an ensemble on some columns and to the predictions of the test rows.
 
@@ -497,7 +526,7 @@ def boost(rows, columns, growth, work, raw, tests, categories, missing, by_gain,
             _plant(rows, columns, growth, work, k)
             if n >= 2 * growth.leaf and work.sums[0, HESSIAN] >= growth.least_hessian:
                 for at in range(columns.shape[0]):
-                    _scan(work, growth, 0, LIST * at, rows.kinds, columns[at], at, categories, missing)
+                    _scan(work, growth, 0, CELLS * at, rows.kinds, columns[at], at, categories, missing)
             _settle(work, 0, by_gain)
             is_last = False
             while counts[N_WAITING] > 0 and not is_last:
@@ -518,7 +547,7 @@ def boost(rows, columns, growth, work, raw, tests, categories, missing, by_gain,
                     nodes[counts[N_FREE], FREE] = nodes[node, SLOT]
                     counts[N_FREE] += 1
                     continue
-                _part_lists(rows, columns, growth, work, k, node, left, categories, missing)
+                _part_histograms(rows, columns, growth, work, k, node, left, categories, missing)
                 if n_left >= least:  # the left one first, as scikit-learn pushes them
                     _settle(work, left, by_gain)
                 if n_right >= least:

@@ -67,12 +67,12 @@ def on_floats(operator: str) -> Any:
 least_float, largest_float = on_floats("<"), on_floats(">")
 
 
-# Cells of histograms, four numbers each (sum of gradients, sum of hessians, rows, bin), are read and written whole. The
+# Cells of histograms, four numbers each (sum of gradients, sum of hessians, rows, 0), are read and written whole. The
 # caller answers for places inside the array: nothing is checked, so that loops have no branches.
-DOUBLE, WHOLE, SHORT = ir.DoubleType(), ir.IntType(64), ir.IntType(32)
+DOUBLE, WHOLE = ir.DoubleType(), ir.IntType(64)
 FOUR = ir.VectorType(DOUBLE, 4)
 NOTHING = ir.Constant(FOUR, [ir.Constant(DOUBLE, 0.0)] * 4)
-ROWS, BIN = ir.Constant(SHORT, 2), ir.Constant(SHORT, 3)
+BYTES = ir.VectorType(ir.IntType(8), 64)
 
 
 def _number(context: Any, builder: Any, kind: Any, array: Any, i: Any) -> Any:
@@ -91,12 +91,6 @@ def _read(builder: Any, place: Any) -> Any:
 
 def _write(builder: Any, cell: Any, place: Any) -> None:
     builder.store(cell, place).align = 8
-
-
-def _is_used(builder: Any, cell: Any) -> Any:
-    """Return 1 where a cell counts rows, else 0."""
-    rows = builder.extract_element(cell, ROWS)
-    return builder.zext(builder.fcmp_ordered(">", rows, ir.Constant(DOUBLE, 0.0)), WHOLE)
 
 
 @intrinsic
@@ -134,45 +128,61 @@ def add_cell(typing_context: Any, to: Any, i: Any, source: Any, j: Any) -> Any:
 
 
 @intrinsic
-def take_cell(typing_context: Any, lists: Any, i: Any, dense: Any, j: Any, name: Any) -> Any:
-    """Move the cell dense[j : j + 4] to lists[i : i + 4] under the name of its bin; return 1 if it counts rows."""
+def move_cell(typing_context: Any, dense: Any, j: Any, to: Any, i: Any) -> Any:
+    """Move the cell dense[j : j + 4] to to[i : i + 4]; zeros stay."""
 
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        place = _place(context, builder, signature.args[2], *args[2:4])
+        place = _place(context, builder, signature.args[0], *args[:2])
         cell = _read(builder, place)
         _write(builder, NOTHING, place)
-        named = builder.insert_element(cell, args[4], BIN)
-        _write(builder, named, _place(context, builder, signature.args[0], *args[:2]))
-        return _is_used(builder, cell)
+        _write(builder, cell, _place(context, builder, signature.args[2], *args[2:]))
+        return context.get_dummy_value()
 
-    return types.int64(lists, types.int64, dense, types.int64, types.float64), build
+    return types.void(dense, types.int64, to, types.int64), build
 
 
 @intrinsic
-def part_cell(typing_context: Any, lists: Any, i: Any, dense: Any, j: Any, rest: Any, part: Any) -> Any:
-    """Part the cell at i: what dense[j] has goes to `part`, the rest to `rest`; dense[j] becomes zero.
+def subtract_cell(typing_context: Any, cells: Any, i: Any, j: Any) -> Any:
+    """Do cells[i : i + 4] -= cells[j : j + 4]; return 1 if nothing is left, else 0.
 
-    Returns 1 if the part counts rows, plus 2 if anything is left: residues of the subtraction stay in the list, as they
-    stay in scikit-learn's histograms, unless all three sums are exactly zero.
+    Residues of the subtraction are left, as they are in scikit-learn's histograms.
     """
 
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        kind = signature.args[0]
-        whole = _read(builder, _place(context, builder, kind, *args[:2]))
-        place = _place(context, builder, signature.args[2], *args[2:4])
-        cell = _read(builder, place)
-        _write(builder, NOTHING, place)
-        named = builder.insert_element(cell, builder.extract_element(whole, BIN), BIN)
-        _write(builder, named, _place(context, builder, kind, args[0], args[5]))
-        left = builder.fsub(whole, cell)
-        _write(builder, left, _place(context, builder, kind, args[0], args[4]))
+        place = _place(context, builder, signature.args[0], args[0], args[1])
+        other = _place(context, builder, signature.args[0], args[0], args[2])
+        left = builder.fsub(_read(builder, place), _read(builder, other))
+        _write(builder, left, place)
         four = ir.IntType(4)
         nonzero = builder.bitcast(builder.fcmp_unordered("!=", left, NOTHING), four)
-        stays = builder.icmp_unsigned("!=", builder.and_(nonzero, ir.Constant(four, 7)), ir.Constant(four, 0))
-        return builder.or_(_is_used(builder, cell), builder.shl(builder.zext(stays, WHOLE), ir.Constant(WHOLE, 1)))
+        return builder.zext(builder.icmp_unsigned("==", nonzero, ir.Constant(four, 0)), WHOLE)
 
-    numbers = types.int64
-    return numbers(lists, numbers, dense, numbers, numbers, numbers), build
+    return types.uint64(cells, types.int64, types.int64), build
+
+
+@intrinsic
+def take_marks(typing_context: Any, marks: Any, i: Any) -> Any:
+    """Return which of the 64 bytes from marks[i] on are not zero, as bits, and make them zero."""
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        place = builder.bitcast(_number(context, builder, signature.args[0], *args), BYTES.as_pointer())
+        read = builder.load(place)
+        read.align = 1
+        nothing = ir.Constant(BYTES, [ir.Constant(BYTES.element, 0)] * 64)
+        builder.store(nothing, place).align = 1
+        return builder.bitcast(builder.icmp_unsigned("!=", read, nothing), WHOLE)
+
+    return types.uint64(marks, types.int64), build
+
+
+@intrinsic
+def lowest_bit(typing_context: Any, bits: Any) -> Any:
+    """Return the number of the lowest bit that is set; there must be one."""
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.int64(types.uint64), build
 
 
 @intrinsic

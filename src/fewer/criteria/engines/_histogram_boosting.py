@@ -59,7 +59,7 @@ def why_not_boosted(model: Any, n_rows: int, n_columns: int) -> str:
         return reason
     if n_rows > MOST_ROWS:
         return "more than 200,000 training rows, of which it draws some for its bins"
-    if 8 * kernel.LIST * n_columns * (_n_leaves(model, n_rows) + 2) > MOST_BYTES:
+    if 8 * kernel.CELLS * n_columns * (_n_leaves(model, n_rows) + 2) > MOST_BYTES:
         return "the histograms would take more than 1 GB"
     return ""
 
@@ -300,9 +300,9 @@ def _scratch(rows: kernel.Binned, growth: kernel.Growth, k: int, n_columns: int)
     cells = np.zeros((k + 1, 4 * n))
     cells[:, 2::4] = 1.0
     return kernel.Scratch(
-        lists=np.empty((n_slots + 1) * n_columns * kernel.LIST),
-        lengths=np.zeros((n_slots + 1, n_columns), dtype=np.int64),
-        dense=np.zeros(1024),
+        histograms=np.empty((n_slots + 1) * n_columns * kernel.CELLS),
+        used=np.empty((n_slots + 1, n_columns, 4), dtype=np.uint64),
+        dense=np.zeros(kernel.CELLS),
         cuts=np.empty(4 * kernel.CUTS),
         cells=cells,
         order=np.empty(n + m + max(n, m), dtype=np.uint32),
@@ -310,4 +310,5 @@ def _scratch(rows: kernel.Binned, growth: kernel.Growth, k: int, n_columns: int)
         sums=np.empty((n_nodes, 6)),
         counts=np.zeros(4, dtype=np.int64),
         sets=np.empty(256 * n_nodes, dtype=np.uint8),
+        marks=np.zeros(256, dtype=np.uint8),
     )
