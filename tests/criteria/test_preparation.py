@@ -4,8 +4,10 @@ import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.compose import ColumnTransformer
+from sklearn.datasets import load_wine
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor, RandomForestClassifier
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -50,6 +52,26 @@ def test_holes_are_filled_only_for_those_that_cannot_take_them():
     native = prepared(HistGradientBoostingClassifier(max_iter=1), problem).model(np.array([0, 1]))
     assert isinstance(native, HistGradientBoostingClassifier)
     assert isinstance(prepared(LogisticRegression(), problem, prepare=False).model(np.array([1])), LogisticRegression)
+
+
+def test_finding_out_what_a_model_takes_leaves_the_rows_as_they_are():
+    problem = holed()
+    before = problem.X.copy()
+    in_place = make_pipeline(StandardScaler(copy=False), LogisticRegression())
+    assert not prepared(in_place, problem).is_native
+    assert np.array_equal(problem.X, before, equal_nan=True)
+
+
+def test_new_rows_with_holes_are_predicted_as_scikit_learn_does():
+    X, y = load_wine(return_X_y=True)
+    X[np.random.default_rng(0).random(X.shape) < 0.2] = np.nan
+    train, test = np.arange(0, 178, 2), np.arange(1, 178, 2)
+    scorer = CrossValidated(make_pipeline(StandardScaler(copy=False), LogisticRegression())).bind(
+        Problem.from_arrays(X[train], y[train]), np.random.default_rng(0), Resources()
+    )
+    same = make_pipeline(SimpleImputer(strategy="median"), StandardScaler(), LogisticRegression())
+    expected = same.fit(X[train], y[train]).predict_proba(X[test])
+    np.testing.assert_allclose(scorer.predict(np.ones(13, dtype=bool), X[test]), expected, atol=1e-12)
 
 
 def test_levels_become_indicators_learnt_in_the_fold():

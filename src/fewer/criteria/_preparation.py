@@ -135,7 +135,8 @@ class Preparation:
     def _takes(self, problem: Problem) -> bool:
         """Say whether the estimator can be fitted to the cells of some rows as they are."""
         model = self._prepared(np.arange(problem.n_features), self._coded, np.zeros_like(self._has_missing))
-        table = problem.schema.frame(problem, problem.X) if self._framed else problem.X
+        # A copy: models may overwrite what they are fitted to, as `StandardScaler(copy=False)` does.
+        table = problem.schema.frame(problem, problem.X) if self._framed else problem.X.copy()
         in_arrow = problem.nominal.any() and hasattr(table, "to_arrow")
         if in_arrow and "lightgbm" in map(library_of, _parts(self._estimator)):
             return False  # at an Arrow dictionary LightGBM ends the process
