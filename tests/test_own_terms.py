@@ -271,6 +271,31 @@ def test_a_python_run_is_kept_and_resumed(tmp_path):
     assert whole.heldout == first.heldout == again.heldout
 
 
+def test_a_folder_of_another_run_is_refused_in_words_of_python(tmp_path):
+    problem = make_problem()
+    fewer.select(problem.X, problem.y, "fisher", random_state=0, cv=2, resume_dir=tmp_path)
+    for refused in ({"random_state": 1}, {"method": "relieff", "random_state": 0}):
+        with pytest.raises(InputError, match=r"holds a different run \(its .* choose another folder\.$") as caught:
+            fewer.select(problem.X, problem.y, **{"method": "fisher", "cv": 2, "resume_dir": tmp_path, **refused})
+        assert "--" not in str(caught.value)
+    (tmp_path / "run.json").write_text("{torn")
+    with pytest.raises(InputError, match="start the run again in another folder") as caught:
+        fewer.select(problem.X, problem.y, "fisher", random_state=0, cv=2, resume_dir=tmp_path)
+    assert "--" not in str(caught.value)
+
+
+def test_a_class_that_lies_in_one_group_is_noted():
+    X, y = np.random.default_rng(0).normal(size=(60, 3)), np.repeat(["a", "b", "c"], 20)
+    groups = np.where(y == "c", 9, np.arange(60) % 5)
+    alone = fewer.select(X, y, "fisher", groups=groups, cv=3, random_state=0)
+    told = "In one group only, so never predicted right when that group is held out: class 'c'."
+    assert alone.warnings.count(told) == 1
+    for spread in (np.where(np.arange(60) == 0, 9, groups), np.where(np.arange(60) == 59, 0, groups)):
+        warnings = fewer.select(X, y, "fisher", groups=spread, cv=3, random_state=0).warnings
+        assert (told in warnings) == (spread[59] == 9)
+    assert told not in fewer.select(X, y, "fisher", groups=groups, cv=0, random_state=0).warnings
+
+
 def test_the_verdict_says_what_the_data_can_exclude():
     problem = make_problem(n_rows=60)
     found = fewer.select(problem.X, problem.y, "knn-forward", random_state=0)

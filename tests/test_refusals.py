@@ -232,10 +232,10 @@ def test_a_run_is_not_resumed_as_another(folder, capsys):
     before = {path: path.read_bytes() for path in Path("run").iterdir()}
     error = refusal([*start, "knn-backward", "--resume"], capsys)
     assert error.startswith("fewer: run holds a different run (its ")
-    assert error.endswith(" differ); choose another --out or omit --resume.\n")
+    assert error.endswith(" differ); choose another folder.\n")
     (folder / "good.csv").write_text(GOOD.replace("0,0,blue,no", "5,0,blue,no"))
     error = refusal([*start, "knn-forward", "--resume"], capsys)
-    assert error == "fewer: run holds a different run (its data differ); choose another --out or omit --resume.\n"
+    assert error == "fewer: run holds a different run (its data differ); choose another folder.\n"
     assert {path: path.read_bytes() for path in Path("run").iterdir()} == before
 
 

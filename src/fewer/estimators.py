@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Annotated, Any, ClassVar, cast
-from weakref import WeakKeyDictionary
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
@@ -26,7 +25,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from fewer.contracts._components import PLAIN, parameter_names
+from fewer.contracts import CheckedOnce
 from fewer.errors import FewerWarning, one_line
 from fewer.io import infer_task, is_frame, plain_frame
 from fewer.io._reader import ProblemReader, Table, target_values, unmasked
@@ -34,8 +33,6 @@ from fewer.io.frames import row_number
 from fewer.problem import Column, FloatArray, InputError, Problem, Task, column_numbers
 from fewer.text import nearest
 
-# What the parameters of an estimator were when they were found valid: not looked at again until they change.
-_VALID: WeakKeyDictionary[Any, tuple[Any, ...]] = WeakKeyDictionary()
 # What may be given for each row beside X and y, at `fit` and by scikit-learn's metadata routing.
 ROW_METADATA = ("sample_weight", "groups", "time")
 
@@ -47,7 +44,7 @@ Jobs = Annotated[int | None, *JOBS]
 Prices = Annotated[ArrayLike | dict[Column, float] | None, "array-like", dict, None]
 
 
-class TableEstimator(BaseEstimator):
+class TableEstimator(CheckedOnce):
     """What every estimator of the package shares.
 
     `fit` reads a table through `_read`, which gives a `Problem` and tells what was noticed about it, as warnings and in
@@ -61,16 +58,6 @@ class TableEstimator(BaseEstimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, self._made_last)
-
-    _get_param_names: ClassVar[Any] = classmethod(parameter_names)
-
-    def _validate_params(self) -> None:
-        key = tuple((type(value), value) for value in self.get_params(deep=False).values())
-        if all(issubclass(kind, (*PLAIN, BaseEstimator)) for kind, _ in key) and _VALID.get(self) == key:
-            return
-        with one_line():
-            super()._validate_params()
-        _VALID[self] = key
 
     def _tasks(self) -> tuple[Task, ...]:
         """Return what the estimator can work for, the usual first."""

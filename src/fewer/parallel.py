@@ -367,8 +367,8 @@ def _on_joblib(
         if not lost:
             raise
         raise InputError(
-            "A worker process was killed, perhaps for lack of memory; rerun with fewer jobs, or use --resume if the"
-            " run has a folder."
+            "A worker process was killed, perhaps for lack of memory; rerun with fewer jobs. A run that is kept"
+            " in a folder goes on where it stopped."
         ) from error
 
 
@@ -489,8 +489,8 @@ def _on_dask(
                 raise
             if attempt == ATTEMPTS - 1:
                 raise InputError(
-                    f"The cluster lost its workers {ATTEMPTS} times, perhaps for lack of memory; give them more, or "
-                    "use --resume if the run has a folder."
+                    f"The cluster lost its workers {ATTEMPTS} times, perhaps for lack of memory; give them more. "
+                    "A run that is kept in a folder goes on where it stopped."
                 ) from error
 
 

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+import fewer
 from fewer.contracts import ROWS, IncompatibleError, Ranker, Ranking, Resources
 from fewer.control import Prefilter
 from fewer.errors import InputError
@@ -73,3 +74,11 @@ def test_what_a_component_does_not_declare_is_refused_by_its_name(what):
     First().rank(problem, np.random.default_rng(0), Resources())
     with pytest.raises(IncompatibleError, match=f"^Mine [^\n]*add '{what}' to its `takes`.$"):
         Mine().rank(problem, np.random.default_rng(0), Resources())
+
+
+@pytest.mark.parametrize(("one", "name"), [(Annealing(), "levels"), (fewer.SubsetSelector(), "n_jobs")])
+def test_true_is_refused_also_after_the_number_1_was_right(one, name):
+    one.set_params(**{name: 1})._validate_params()
+    one.set_params(**{name: True})
+    with pytest.raises(InputError, match=f"^The '{name}' parameter of {type(one).__name__} is a number, not True.$"):
+        one._validate_params()

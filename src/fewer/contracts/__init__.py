@@ -7,6 +7,7 @@ a `Ranker` with `rank`. Everything else here has a default.
 from fewer.contracts._components import (
     CHANGES,
     ROWS,
+    CheckedOnce,
     Component,
     Control,
     Criterion,
@@ -48,6 +49,7 @@ __all__ = [
     "CHANGES",
     "ROWS",
     "Answer",
+    "CheckedOnce",
     "Component",
     "Control",
     "Count",

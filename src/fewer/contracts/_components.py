@@ -12,11 +12,11 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils._param_validation import Interval, InvalidParameterError
+from sklearn.utils._param_validation import Interval
 
 from fewer.contracts._scorer import Objective, Scorer, SearchSpace
 from fewer.contracts.trace import Step, Trace
-from fewer.errors import interruptible
+from fewer.errors import interruptible, one_line
 from fewer.problem import FloatArray, InputError, IntArray, Problem, Task
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class IncompatibleError(InputError):
 
 
 PLAIN = (int, float, str, bool, type(None))
-# What the parameters of a component were when they were found valid: not looked at again until they change.
+# What parameters were when they were found valid: not looked at again until they change.
 _VALID: WeakKeyDictionary[Any, tuple[Any, ...]] = WeakKeyDictionary()
 
 
@@ -68,7 +68,35 @@ _CANNOT = {
 }
 
 
-class Component(BaseEstimator, ABC):
+class CheckedOnce(BaseEstimator):
+    """Has parameters that are checked when they are first used, and again only after a change.
+
+    Examples
+    --------
+    >>> from fewer.search import Annealing
+    >>> Annealing(levels=True).check_parameters()
+    Traceback (most recent call last):
+    ...
+    fewer.errors.InputError: The 'levels' parameter of Annealing is a number, not True.
+    """
+
+    _get_param_names: ClassVar[Any] = classmethod(parameter_names)
+
+    def _validate_params(self) -> None:
+        given = self.get_params(deep=False)
+        key = tuple((type(value), value) for value in given.values())  # True and 1 are equal
+        if all(issubclass(kind, (*PLAIN, BaseEstimator)) for kind, _ in key) and _VALID.get(self) == key:
+            return
+        with one_line():
+            super()._validate_params()
+        for name, value in given.items():  # to scikit-learn, True is a whole number
+            rules = self._parameter_constraints.get(name, ())
+            if isinstance(value, bool) and "boolean" not in rules and any(isinstance(rule, Interval) for rule in rules):
+                raise InputError(f"The {name!r} parameter of {type(self).__name__} is a number, not {value}.")
+        _VALID[self] = key
+
+
+class Component(CheckedOnce, ABC):
     """What criteria, searches, controls and rankers share: declared parameters and a name to type.
 
     A component lists what its parameters may be in scikit-learn's `_parameter_constraints`. Before its work begins
@@ -106,18 +134,7 @@ class Component(BaseEstimator, ABC):
 
     def check_parameters(self) -> None:
         """Refuse parameters that the class does not allow, naming the parameter, what was given and what is allowed."""
-        values = tuple(vars(self).values())
-        if _VALID.get(self) == values and all(type(v) in PLAIN or isinstance(v, BaseEstimator) for v in values):
-            return
-        try:
-            self._validate_params()
-        except InvalidParameterError as error:
-            raise InputError(" ".join(str(error).split())) from None
-        for name, rules in self._parameter_constraints.items():  # to scikit-learn, True is a whole number
-            given, numbers = vars(self)[name], any(isinstance(rule, Interval) for rule in rules)
-            if isinstance(given, bool) and numbers and "boolean" not in rules:
-                raise InputError(f"The {name!r} parameter of {type(self).__name__} is a number, not {given}.")
-        _VALID[self] = values
+        self._validate_params()
 
     def check_rows(self, problem: Problem) -> None:
         """Refuse rows that come with something that the component does not say it can use.
@@ -140,8 +157,6 @@ class Component(BaseEstimator, ABC):
                 hint = "" if is_ours else f". If it can, add {trait!r} to its `takes`"
                 column = problem.names[int(np.argmax(problem.nominal))]
                 raise IncompatibleError(f"{type(self).__name__} {_CANNOT[trait].format(column=column)}{hint}.")
-
-    _get_param_names: ClassVar[Any] = classmethod(parameter_names)
 
 
 def _checked(method: Any) -> Any:

@@ -153,11 +153,9 @@ class RunFolder:
             if not resume:
                 files.write_atomically(self.path / RUN, files.to_json({"fingerprint": name, "components": components}))
             else:
-                files.refuse_unwritable(self.path / RUN, "--out")
+                files.refuse_unwritable(self.path / RUN, "the run")
         except OSError as error:
-            raise InputError(
-                f"The output folder {self.path} cannot be written ({error.strerror}); choose another --out."
-            ) from None
+            raise InputError(f"{self.path} cannot be written ({error.strerror}); choose another folder.") from None
 
     def trace(self) -> Trace:
         """Return the trace to go on from: the saved one, or a new one."""
@@ -215,7 +213,7 @@ class RunFolder:
         if known.get("fingerprint") != self.name or known["components"] != wanted:
             changed = sorted(key for key in wanted if known["components"].get(key) != wanted[key])
             what = f"its {', '.join(changed)} differ{'s' * (len(changed) == 1)}" if changed else "its data differ"
-            raise InputError(f"{self.path} holds a different run ({what}); choose another --out or omit --resume.")
+            raise InputError(f"{self.path} holds a different run ({what}); choose another folder.")
 
     def _refuse_strange(self, name: str, fingerprint: Any) -> None:
         if fingerprint != self.name:
@@ -227,7 +225,7 @@ class RunFolder:
     def _damaged(self, name: str) -> InputError:
         rest = [other for other in OWN if other != name and (self.path / other).exists()]
         left = f" The rest can be used ({', '.join(rest)})." if rest else ""
-        cure = "start the run again in another --out" if name == RUN else "delete it to redo that part"
+        cure = "start the run again in another folder" if name == RUN else "delete it to redo that part"
         return InputError(f"{self.path / name} is damaged; nothing was changed: {cure}.{left}")
 
     def _read(self, name: str) -> Any:
@@ -237,4 +235,4 @@ class RunFolder:
         except (ValueError, RecursionError):
             raise self._damaged(name) from None
         except OSError as error:
-            raise InputError(f"{path} cannot be read ({error.strerror}); choose another --out.") from None
+            raise InputError(f"{path} cannot be read ({error.strerror}); choose another folder.") from None

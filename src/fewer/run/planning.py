@@ -22,7 +22,7 @@ from fewer.run.request import Request
 from fewer.search import Forward
 from fewer.selectors import AutoSelector, RankSelector, SubsetSelector
 from fewer.selectors._base import lay_out_space
-from fewer.text import duration
+from fewer.text import duration, listed
 from fewer.validate import near_copies, stratified_sample
 
 # Smallest number of steps of a search; with less time, fewer folds are planned.
@@ -366,6 +366,12 @@ def prepare_rows(problem: Problem, asked: Request, most: int = AUTO_ROWS) -> Pro
             "are too high."
         )
         problem = problem.noted(note)
+    if asked.cv and problem.groups is not None and problem.task == "classification" and problem.y.ndim == 1:
+        pairs = np.unique(np.column_stack([problem.y, problem.groups]), axis=0)
+        alone = np.flatnonzero(np.bincount(pairs[:, 0]) == 1)
+        names = listed([repr(problem.classes[code]) for code in alone], 5)
+        note = f"In one group only, so never predicted right when that group is held out: class {names}."
+        problem = problem.noted(note) if len(alone) else problem
     if problem.groups is None and near_copies(problem) > COPIES:
         note = (
             "Many rows are near-duplicates, as if several came from one patient or machine, and no groups are "
