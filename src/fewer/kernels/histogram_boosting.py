@@ -43,8 +43,9 @@ TINY = 1e-15  # Added to denominators, as scikit-learn does.
 SUPPORT = 10.0
 BY_SET = -1  # Stands for the cut of a node whose rows go left by their categories.
 
-# Columns of `Scratch.nodes`: of each node its rows, its slot of histograms, its depth and its best cut; and three queues,
-# of nodes to split (a heap by gain where the number of leaves can run out, else a stack), of leaves, of free slots.
+# Columns of `Scratch.nodes`: of each node its rows, its slot of histograms, its depth and its best cut; and three
+# queues, of nodes to split (a heap by gain where the number of leaves can run out, else a stack), of leaves, of free
+# slots.
 START, STOP, TEST_START, TEST_STOP, SLOT, DEPTH, COLUMN, CUT, MISSING_LEFT, WAITING, LEAF, FREE = range(12)
 # Columns of `Scratch.sums`; the last three are of the best cut.
 GRADIENT, HESSIAN, VALUE, GAIN, LEFT_GRADIENT, LEFT_HESSIAN = range(6)
