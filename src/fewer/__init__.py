@@ -37,6 +37,9 @@ _HOMES = {
     "select": "fewer.run.api",
 }
 
+# Loaded when first used, as the public ones are, so that a command waits for nothing that it does not need.
+_INTERNAL = ("io", "parallel", "registry", "report", "run", "streaming")
+
 __all__ = [
     "AutoSelector",
     "Comparison",
@@ -82,6 +85,7 @@ if TYPE_CHECKING:
         selectors,
         validate,
     )
+    from fewer import report as report
     from fewer.contracts.trace import Trace
     from fewer.errors import FewerWarning, InputError
     from fewer.evaluate import Comparison
@@ -95,7 +99,7 @@ if TYPE_CHECKING:
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(importlib.import_module(_HOMES[name]), name)
-    if name in __all__:
+    if name in (*__all__, *_INTERNAL):
         return importlib.import_module(f"fewer.{name}")
     raise AttributeError(f"module 'fewer' has no attribute {name!r}")
 

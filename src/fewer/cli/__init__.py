@@ -16,13 +16,23 @@ import typer
 import typer.main
 from typer.core import TyperGroup
 
+import fewer
 from fewer import __version__
 from fewer.cli._compare import compare
 from fewer.cli._datasets import datasets
 from fewer.cli._help import help_
 from fewer.cli._inspect import inspect
 from fewer.cli._options import remember, repaired
-from fewer.cli._outputs import exit_code, listening, prepare_streams, refuse_little_memory, say, silence, was_asked
+from fewer.cli._outputs import (
+    exit_code,
+    listening,
+    prepare_streams,
+    refuse_little_memory,
+    say,
+    silence,
+    troubles,
+    was_asked,
+)
 from fewer.cli._rank import rank
 from fewer.cli._report import alternatives, report, transform
 from fewer.cli._select import demo, select
@@ -128,6 +138,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     typed = list(sys.argv[1:] if arguments is None else arguments)
     remember(typed)
     _told.clear()
+    troubles.clear()
     prepare_streams()
     with listening(), warnings.catch_warnings():
         warnings.showwarning = cast(Any, _show_warning)
@@ -140,10 +151,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.stdout.flush()
     except OSError as error:
         silence(sys.stdout)
-        if not message:
-            say(f"fewer: cannot print the result ({error.strerror}).")
-        code = code or 1
-    sys.exit(code)
+        troubles.append(f"cannot print the result ({error.strerror})")
+    if troubles and not message:
+        say(f"fewer: {'; '.join(troubles)}.")
+    sys.exit(code or bool(troubles))
 
 
 def _where_targets_are(told: str, typed: list[str]) -> str:
@@ -187,9 +198,7 @@ def _attempt(typed: list[str]) -> tuple[str, int]:
 
 def _refusal(error: InputError) -> str:
     """Say what is wrong with the input; of cells that cannot be read, with the command that reads the rest."""
-    from fewer.io import TableError
-
-    if not isinstance(error, TableError):
+    if not isinstance(error, fewer.io.TableError):
         return " ".join(str(error).split())
     how = f"How to fix: correct the cells, or go on without them:\n  {repaired(error.options)}"
     return "\n".join([*error.table, how] if error.options else error.table)

@@ -7,21 +7,19 @@ import tempfile
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import Annotated, Any, cast
 
 import typer
 
+import fewer
+from fewer import run
 from fewer.cli import _options as given
-from fewer.cli._outputs import Printout, raise_if_asked, say, status_line
+from fewer.cli._outputs import attempt, leave_stopped, raise_if_asked, say, show, status_line
 from fewer.cli._select import refuse_folds
 from fewer.errors import InputError
 from fewer.files import write_atomically
 from fewer.registry import COMPONENTS, METHODS
 from fewer.text import printable
-
-if TYPE_CHECKING:
-    from fewer.evaluate import Comparison
-    from fewer.problem import Problem
 
 CELLS = "cells.jsonl"
 # What Loughrey recommends to try, beside the baselines that are always there: a filter, a greedy and a stochastic
@@ -76,23 +74,19 @@ def compare(
     if outputs.resume and outputs.out is not None and not (outputs.out / CELLS).exists():
         raise InputError(f"No comparison to resume in {outputs.out}; omit --resume to start one.")
     outputs.refuse(file)
-    from fewer.io import read_table
-    from fewer.parallel import on_cluster
-    from fewer.run.folder import replacing
-    from fewer.run.planning import fewer_folds, treat_rare
 
     options = given.table_options(columns, rows)
     if given.wants_stream(file, contest.stream, "compare"):
-        from fewer.run.streaming import SAMPLE_ROWS, draw_sample
-
         chunks = given.open_chunks(file, target, options)
-        problem = draw_sample(chunks, SAMPLE_ROWS, contest.seed, given.resources_of(contest.jobs, "1GiB"))
+        problem = run.streaming.draw_sample(
+            chunks, run.streaming.SAMPLE_ROWS, contest.seed, given.resources_of(contest.jobs, "1GiB")
+        )
     else:
-        problem = read_table(file, target, **options)
-    problem, folds = fewer_folds(problem, contest.folds, contest.rare)
+        problem = fewer.io.read_table(file, target, **options)
+    problem, folds = run.planning.fewer_folds(problem, contest.folds, contest.rare)
     contest = replace(contest, folds=folds)
     refuse_folds(problem, contest.folds)
-    problem = treat_rare(problem, contest.folds, contest.rare)
+    problem = run.planning.treat_rare(problem, contest.folds, contest.rare)
     if contest.practice:
         if contest.methods != "auto":
             raise InputError("--practice is a list of methods of its own; leave out --methods.")
@@ -100,48 +94,42 @@ def compare(
         contest = replace(contest, methods=PRACTICE.format(filter=first))
     folder = outputs.out or Path(tempfile.mkdtemp(prefix="fewer-"))
     try:
-        with replacing(outputs.out, outputs.force and not outputs.resume), on_cluster(contest.cluster):
+        with outputs.replaced(), fewer.parallel.on_cluster(contest.cluster):
             comparison = _compare(problem, contest, folder)
     except KeyboardInterrupt:
         if not (folder / CELLS).exists():
             raise
-        Printout().leave_stopped(outputs.out, f"{file.name.split('.')[0]}.compare", partial(shutil.copytree, folder))
+        leave_stopped(outputs.out, f"{file.name.split('.')[0]}.compare", partial(shutil.copytree, folder))
     finally:
         if folder != outputs.out:
             shutil.rmtree(folder, ignore_errors=True)
     _show(replace(comparison, command=given.typed()), outputs)
 
 
-def _compare(problem: Problem, contest: Contest, folder: Path) -> Comparison:
+def _compare(problem: fewer.Problem, contest: Contest, folder: Path) -> fewer.Comparison:
     """Run the comparison and report its progress; finished parts are in the folder."""
-    from fewer.run.api import compare_problem
 
     def on_progress(done: int, total: int, text: str) -> None:
         raise_if_asked()
-        show(f"{done} of {total} selections done, {text}")
+        show_progress(f"{done} of {total} selections done, {text}")
 
     names = split_outside_brackets(contest.methods), split_outside_brackets(contest.estimators)
     size, jobs = cast(Any, contest.features), contest.jobs if contest.cluster is None else -1
-    with status_line("comparing") as show:
-        return compare_problem(
+    with status_line("comparing") as show_progress:
+        return run.api.compare_problem(
             problem, *names, n_features_to_select=size, scoring=contest.scoring, cv=contest.folds,
             n_repeats=contest.repeats, n_jobs=jobs, seed=contest.seed, on_progress=on_progress, resume_dir=folder,
         )  # fmt: skip
 
 
-def _show(comparison: Comparison, outputs: given.RunOutputs) -> None:
+def _show(comparison: fewer.Comparison, outputs: given.RunOutputs) -> None:
     """Print the comparison and write it where it was asked for."""
-    answer = Printout()
-    text = comparison.to_json() if outputs.as_json else printable(comparison, keep="\n")
-    answer.show(text, as_json=outputs.as_json)
+    show(comparison.to_json() if outputs.as_json else printable(comparison, keep="\n"), as_json=outputs.as_json)
     if outputs.out is not None:
         path, content = outputs.out / "result.json", comparison.to_json().encode("utf-8", "backslashreplace")
-        answer.attempt(path, lambda: write_atomically(path, content))
+        attempt(path, lambda: write_atomically(path, content))
     if (report := outputs.report) is not None:
-        from fewer.report import write_comparison_report
-
-        answer.attempt(report, lambda: say(f"Report: {write_comparison_report(report, comparison)}"))
-    answer.leave()
+        attempt(report, lambda: say(f"Report: {fewer.report.write_comparison_report(report, comparison)}"))
 
 
 def split_outside_brackets(text: str) -> list[str]:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+import fewer
 from fewer.errors import InputError
 from fewer.files import write_atomically
-
-if TYPE_CHECKING:
-    from fewer.datasets import Info
 
 PLACES = {
     "bundled": "in this package",
@@ -35,38 +32,35 @@ def datasets(
     Sets that the package does not carry are read from the folder named by the variable FEWER_DATA (NAME.csv.gz), or
     fetched from OpenML.
     """
-    from fewer.cli._outputs import Printout
-    from fewer.datasets import info
+    from fewer.cli._outputs import show
 
     if save is not None:
         _write(name, save, quiet=as_json)
         if not as_json:
             return
-    lines = info() if name is None else [info(name)]
-    answer = Printout()
+    lines = fewer.datasets.info() if name is None else [fewer.datasets.info(name)]
     if as_json:
-        answer.show(json.dumps([_public(line) for line in lines], ensure_ascii=False, indent=1))
+        show([_public(line) for line in lines], as_json=True)
     elif name is not None:
-        answer.show("\n".join(f"{key + ':':<11}{value}" for key, value in _public(lines[0]).items() if value != ""))
+        show("\n".join(f"{key + ':':<11}{value}" for key, value in _public(lines[0]).items() if value != ""))
     else:
         width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 400  # a pipe has no edge at which to cut
-        answer.show(laid_out(lines, width))
-    answer.leave()
+        show(laid_out(lines, width))
 
 
-def _public(line: Info) -> dict[str, Any]:
+def _public(line: fewer.datasets.Info) -> dict[str, Any]:
     fields = asdict(line)
     shown = ("name", "rows", "columns", "kinds", "task", "counts", "source", "licence", "documents", "note", "sha256")
     return {key: fields[key] for key in shown} | {"where": _where(line), "bundled": line.bundled}
 
 
-def _where(line: Info) -> str:
+def _where(line: fewer.datasets.Info) -> str:
     if line.way == "view":
         return "a view, at hand" if line.bundled else "a view, FEWER_DATA, OpenML"
     return PLACES[line.way] if line.way != "outside" or line.openml else "FEWER_DATA"
 
 
-def laid_out(lines: list[Info], width: int) -> str:
+def laid_out(lines: list[fewer.datasets.Info], width: int) -> str:
     """Lay the list out: what matters first, and only columns that fit between the edges."""
     shown = [_public(line) for line in lines]
     parts: list[list[str]] = []
@@ -84,13 +78,11 @@ def _write(name: str | None, path: Path, *, quiet: bool) -> None:
     """Write a set to a file; say so on standard output, or beside it where that is for something else."""
     import polars as pl
 
-    from fewer.datasets import load
-
     if name is None:
         raise InputError("--save needs the name of a data set: fewer datasets sonar --save sonar.csv")
     if path.is_file():
         raise InputError(f"{path} already exists; choose another --save.")
-    data = load(name)
+    data = fewer.datasets.load(name)
     text = data.X.with_columns(pl.Series("target", data.y)).write_csv()
     try:
         write_atomically(path, text.encode())

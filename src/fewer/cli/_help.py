@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from fewer.cli._outputs import Printout
+from fewer.cli._outputs import show
 from fewer.errors import InputError
 
 
@@ -18,15 +18,13 @@ def help_(
 ) -> None:
     """Read the guide, one page per question."""
     pages = guide_pages()
-    answer = Printout()
     if topic is None:
         width = max(map(len, pages))
         for name, page in pages.items():
-            answer.show(f"{name:<{width}}  {_title(page)}")
-        answer.show("\nRead one: fewer help TOPIC. Options of a command: fewer COMMAND --help.")
+            show(f"{name:<{width}}  {_title(page)}")
+        show("\nRead one: fewer help TOPIC. Options of a command: fewer COMMAND --help.")
     else:
-        answer.show(_plain(_find(topic, pages).read_text(encoding="utf-8")))
-    answer.leave()
+        show(_plain(_find(topic, pages).read_text(encoding="utf-8")))
 
 
 def guide_pages() -> dict[str, Path]:

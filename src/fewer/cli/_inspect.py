@@ -7,18 +7,15 @@ import shutil
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+import fewer
 from fewer.cli._options import ColumnOptions, FileArgument, JsonOption, repaired, spread, table_options
-from fewer.cli._outputs import Printout, check_page, tell
+from fewer.cli._outputs import attempt, check_page, show
 from fewer.errors import InputError
 from fewer.files import write_atomically
-
-if TYPE_CHECKING:
-    from fewer.problem import Problem
-
 
 SCHEMA = "Write the detected column types here, for --schema."
 OVERFITTING = "With --target: will a search overfit here? Shuffled targets tell."
@@ -48,37 +45,33 @@ def inspect(
     Exit status 2 means that select would refuse some cells. With --against OLD, show instead which columns changed
     since an older table, and whether a model can tell the rows of the two apart.
     """
-    from fewer.io import TableError, beyond_memory, inspect_chunks, inspect_table, read_table
-
     if against is not None:
         _show_drift(file, against, target, columns, as_json=as_json)
         return
     if write_schema is not None:
         check_page(write_schema, file, "--write-schema", b'"fewer_schema"')
     options = table_options(columns)
-    if beyond_memory(file):
+    if fewer.io.beyond_memory(file):
         usual = table_options() | {name: options[name] for name in ("task", "exclude")}
         if options != usual or write_schema is not None or overfitting or noise:
             raise InputError(f"{file} is larger than memory: it is read in chunks, with --target and --exclude only.")
-        inspection = inspect_chunks(file, target, tuple(map(str, options["exclude"])))
+        inspection = fewer.io.inspect_chunks(file, target, tuple(map(str, options["exclude"])))
     else:
-        inspection = inspect_table(file, target, **options)
-    answer = Printout()
+        inspection = fewer.io.inspect_table(file, target, **options)
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 100
     text = inspection.to_json() if as_json else inspection.to_text(width)
     for name, measure in (("overfitting", _overfitting if overfitting else None), ("noise", _noise if noise else None)):
         if measure is not None:
             if target is None:
                 raise InputError(f"--{name} needs --target, the column to predict.")
-            measured, words = measure(read_table(file, target, **options))
+            measured, words = measure(fewer.io.read_table(file, target, **options))
             text = json.dumps(json.loads(text) | {name: measured}) if as_json else f"{text}\n{words}"
-    answer.show(text, as_json=as_json)
+    show(text, as_json=as_json)
     if write_schema is not None:
         schema = inspection.schema.to_json().encode()
-        answer.attempt(write_schema, lambda: write_atomically(write_schema, schema))
-    if inspection.problems and not as_json and (fixes := TableError(inspection.problems).options):
-        answer.show(f"How to fix: correct the cells, or go on without them:\n  {repaired(fixes)}")
-    answer.leave()
+        attempt(write_schema, lambda: write_atomically(write_schema, schema))
+    if inspection.problems and not as_json and (fixes := fewer.io.TableError(inspection.problems).options):
+        show(f"How to fix: correct the cells, or go on without them:\n  {repaired(fixes)}")
     if inspection.problems:
         raise typer.Exit(2)
 
@@ -88,8 +81,6 @@ def _show_drift(new: Path, old: Path, target: str | None, columns: Any, *, as_js
     import numpy as np
     import polars as pl
 
-    from fewer.evaluate import drift
-    from fewer.io import to_problem
     from fewer.io._files import understand_table
 
     options: Any = table_options(columns)
@@ -99,20 +90,18 @@ def _show_drift(new: Path, old: Path, target: str | None, columns: Any, *, as_js
     if not common:
         raise InputError(f"{new} and {old} have no column in common.")
     both = pl.concat([frame.select(common) for frame in frames], how="vertical_relaxed")
-    problem = to_problem(both, np.repeat([0, 1], [frame.height for frame in frames]), task="classification")
+    problem = fewer.io.to_problem(both, np.repeat([0, 1], [frame.height for frame in frames]), task="classification")
     only = [[name for name in first if name not in second] for first, second in (names, names[::-1])]
-    comparison = drift(problem, only_old=only[0], only_new=only[1])
-    tell(json.dumps(comparison.to_dict()) if as_json else str(comparison), as_json=as_json)
+    comparison = fewer.evaluate.drift(problem, only_old=only[0], only_new=only[1])
+    show(comparison.to_dict() if as_json else str(comparison), as_json=as_json)
 
 
-def _overfitting(problem: Problem) -> tuple[dict[str, float], str]:
+def _overfitting(problem: fewer.Problem) -> tuple[dict[str, float], str]:
     """Search shuffled targets of the table, and of simulated columns."""
     import numpy as np
 
-    from fewer.evaluate import search_overfitting
-
-    real = search_overfitting(problem, rng=np.random.default_rng(0))
-    drawn = search_overfitting(problem, simulated=True, rng=np.random.default_rng(0))
+    real = fewer.evaluate.search_overfitting(problem, rng=np.random.default_rng(0))
+    drawn = fewer.evaluate.search_overfitting(problem, simulated=True, rng=np.random.default_rng(0))
     far = f"{real.gap:.2f} of R²" if problem.task == "regression" else f"{100 * real.gap:.0f} points of accuracy"
     return {**asdict(real), "gap": real.gap, "gap_simulated": drawn.gap}, (
         f"Will a search overfit here? By about {far}. On shuffled targets, where nothing can be learned, forward "
@@ -122,18 +111,18 @@ def _overfitting(problem: Problem) -> tuple[dict[str, float], str]:
     )
 
 
-def _noise(problem: Problem) -> tuple[dict[str, float], str]:
+def _noise(problem: fewer.Problem) -> tuple[dict[str, float], str]:
     """Estimate the noise in the target, and when boosting would begin to learn it (Nel)."""
     import numpy as np
 
-    from fewer.criteria import reachable_error, training_stop
-
     if problem.nominal.any() or np.isnan(problem.as_dense().X).any():
         raise InputError("--noise needs numbers without missing cells: leave the other columns out with --exclude.")
-    stop = training_stop(problem.as_dense().X, problem.y)
+    stop = fewer.criteria.training_stop(problem.as_dense().X, problem.y)
     content: dict[str, float] = {"gamma": stop.gamma, "stop": stop.step, "n_steps": len(stop.errors)}
     if problem.task == "classification":
-        low, high = content["error_low"], content["error_high"] = reachable_error(stop.gamma, problem.n_classes)
+        low, high = content["error_low"], content["error_high"] = fewer.criteria.reachable_error(
+            stop.gamma, problem.n_classes
+        )
         about = f"the best reachable error rate is between {low:.2f} and {high:.2f}"
     else:
         content["r2"] = 1.0 - stop.gamma / float(np.var(problem.y))

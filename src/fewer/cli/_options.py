@@ -15,20 +15,17 @@ from functools import wraps
 from http.client import HTTPException
 from inspect import Parameter
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
+from typing import Annotated, Any, Literal, get_type_hints
 from urllib.error import URLError
 from urllib.parse import unquote, urlsplit
 from urllib.request import urlopen
 
 import typer
 
+import fewer
 from fewer.cli._outputs import check_page, check_save, say
 from fewer.errors import InputError
 from fewer.run.request import OPTIONS, Request, names_of
-
-if TYPE_CHECKING:
-    from fewer.contracts import Resources
-    from fewer.io import Stream
 
 
 def spread(command: Callable[..., None]) -> Callable[..., None]:
@@ -101,47 +98,43 @@ def wants_stream(file: Path, asked: bool | None, command: str = "select") -> boo
     """Say whether a table is read in chunks: as asked, or if it is many files, or larger than memory."""
     if asked:
         return True
-    from fewer.io import in_chunks, memory_plan, open_source, refuse_unfit
 
     if asked is None:
-        chunked = in_chunks(file, command)
+        chunked = fewer.io.in_chunks(file, command)
         if chunked and str(file) != "-":
-            open_source(str(file))  # refuse an unreadable table before printing about it
-            say(f"{file} is read in chunks: {memory_plan(file, command)}.")
+            fewer.io.open_source(str(file))  # refuse an unreadable table before printing about it
+            say(f"{file} is read in chunks: {fewer.io.memory_plan(file, command)}.")
         return chunked
     if file.is_file():
-        refuse_unfit(file, command)
+        fewer.io.refuse_unfit(file, command)
     return False
 
 
-def resources_of(jobs: int | None, memory: str | int, device: str = "cpu") -> Resources:
+def resources_of(jobs: int | None, memory: str | int, device: str = "cpu") -> fewer.contracts.Resources:
     """Turn options into resources."""
     from joblib import effective_n_jobs
 
-    from fewer.contracts import Resources
-    from fewer.selectors import parse_memory
-
-    return Resources(effective_n_jobs(jobs), parse_memory(memory), device)
+    return fewer.contracts.Resources(effective_n_jobs(jobs), fewer.selectors.parse_memory(memory), device)
 
 
 def for_memory(file: Path, what: str) -> InputError:
     """Refuse what a table in chunks cannot be asked for, with a way that works."""
-    from fewer.io import beyond_memory
-
     way = "it is larger, so keep few of its columns first, as fewer select --save small.parquet does"
-    return InputError(f"{what} needs the table in memory: {way if beyond_memory(file) else 'use --no-stream'}.")
+    return InputError(
+        f"{what} needs the table in memory: {way if fewer.io.beyond_memory(file) else 'use --no-stream'}."
+    )
 
 
-def open_chunks(file: Path, target: str, options: Mapping[str, Any]) -> Stream:
+def open_chunks(file: Path, target: str, options: Mapping[str, Any]) -> fewer.io.Stream:
     """Open a table to be read in chunks; refuse what only a whole table is read with."""
-    from fewer.io import open_stream
-
     plain = {"encoding": ("utf-8", "utf8"), "decimal": (".",), "header": ("1",)}
     chosen = {name: options[name] for name in ("missing", "schema", "calendar", "sheet", *plain)}
     if others := [name for name, value in chosen.items() if value and str(value).lower() not in plain.get(name, ())]:
         raise for_memory(file, f"--{others[0]}")
     names = ("task", "nominal", "numeric", "exclude", "groups", "time", "skip_rows_without_target")
-    return open_stream(str(file), target, weights=options["sample_weight"], **{name: options[name] for name in names})
+    return fewer.io.open_stream(
+        str(file), target, weights=options["sample_weight"], **{name: options[name] for name in names}
+    )
 
 
 _typed: list[str] = []
@@ -234,14 +227,13 @@ def table_file(text: str) -> Path:
 def fetch(address: str) -> Path:
     """Fetch a table from the network into a file that is there until the command ends."""
     from fewer.io._formats import read_limited
-    from fewer.io.memory import available_memory
 
     name = PurePosixPath(unquote(urlsplit(address).path)).name or "table"
     folder = tempfile.mkdtemp(prefix="fewer-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     try:
         with urlopen(address, timeout=PATIENCE) as answer:
-            content = read_limited(answer, name, available_memory())
+            content = read_limited(answer, name, fewer.io.memory.available_memory())
     except (OSError, ValueError, HTTPException) as error:
         reason = error.reason if isinstance(error, URLError) else error
         raise InputError(f"{address} cannot be fetched ({reason}).") from None
@@ -276,6 +268,10 @@ class RunOutputs:
     report: ReportOption = None
     as_json: JsonOption = False
 
+    def replaced(self) -> Any:
+        """Set an earlier run in the folder aside, where that is asked for, until this one is done."""
+        return fewer.run.folder.replacing(self.out, self.force and not self.resume)
+
     def refuse(self, file: Path | None) -> None:
         """Refuse places that cannot be written, or where something is that is not ours, before anything is done."""
         if self.resume and self.out is None:
@@ -283,9 +279,7 @@ class RunOutputs:
         if self.report is not None:
             check_page(self.report, file)
         if self.out is not None:
-            from fewer.run.folder import check_folder
-
-            check_folder(self.out, resume=self.resume, force=self.force)
+            fewer.run.folder.check_folder(self.out, resume=self.resume, force=self.force)
 
 
 @dataclass(frozen=True)

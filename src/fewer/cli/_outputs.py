@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import io
 import itertools
+import json
 import os
 import shlex
 import shutil
 import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from types import FrameType
@@ -19,6 +19,7 @@ from typing import Any, NoReturn
 
 import typer
 
+import fewer
 from fewer.errors import InputError
 from fewer.files import refuse_unwritable, write_atomically
 from fewer.text import printable, printable_json
@@ -153,6 +154,25 @@ def shown(*parts: Any) -> str:
     return "\n".join(line if watched else line.rstrip() for line in paper.getvalue().removesuffix("\n").split("\n"))
 
 
+def printed_table(titles: Sequence[str], rows: Sequence[Sequence[Any]]) -> Any:
+    """Return a table for `shown`: three digits of a score, whole numbers as they are, names as they may be printed."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    def cell(value: Any) -> str:
+        if value is None or isinstance(value, str):
+            return "–" if value is None else escape(printable(value))
+        return f"{value:,.0f}" if isinstance(value, int) or abs(value) >= 1000 else f"{value:.3g}"
+
+    table = Table(box=None, pad_edge=False)
+    for title in titles:
+        style = {"": "dim", "feature": "bold"}.get(title)
+        table.add_column(title, justify="left" if title == "feature" else "right", style=style)
+    for row in rows:
+        table.add_row(*map(cell, row))
+    return table
+
+
 # By whether the curve of training and that of validation are there.
 MARKS = {(False, False): " ", (True, False): "·", (False, True): "█", (True, True): "▓"}
 
@@ -229,62 +249,47 @@ def status_line(title: str) -> Iterator[Show]:
         yield show
 
 
-@dataclass
-class Printout:
-    """The output after the work: whatever cannot be written is reported in one line, with exit code 1."""
-
-    troubles: list[str] = field(default_factory=list)
-
-    def show(self, text: str, *, as_json: bool = False) -> None:
-        """Print the answer."""
-        try:
-            print(printable_json(text) if as_json else text, flush=True)
-        except OSError as error:
-            self.troubles.append(f"cannot print the result ({error.strerror})")
-            silence(sys.stdout)
-
-    def attempt(self, what: object, action: Callable[[], Any]) -> None:
-        """Write something else."""
-        try:
-            made = action()
-        except OSError as error:
-            self.troubles.append(f"cannot write {what} ({error.strerror})")
-        except InputError as error:
-            self.troubles.append(str(error).removesuffix("."))
-        else:
-            self.take(made)
-
-    def take(self, folder: Any) -> None:
-        """Take over what a run's folder, if this is one, could not save, and let others write there."""
-        from fewer.run.folder import RunFolder
-
-        if isinstance(folder, RunFolder):
-            self.troubles += [folder.trouble] * bool(folder.trouble)
-            folder.close()
-
-    def leave(self, code: int = 0) -> None:
-        """End the command if something went wrong."""
-        if self.troubles:
-            say(f"fewer: {'; '.join(self.troubles)}.")
-        if code or self.troubles:
-            raise typer.Exit(code or 1)
-
-    def leave_stopped(self, out: Path | None, name: str, keep: Callable[[Path], Any]) -> NoReturn:
-        """Keep a run that has no folder in a new one, say how to go on with it, and leave."""
-        if out is None:
-            out = free_folder(name)
-            self.attempt(out, partial(keep, out))
-        if not self.troubles:
-            say(f"fewer: stopped; saved in {out}. Resume with: --out {shlex.quote(str(out))} --resume")
-        self.leave(exit_code())
-        raise AssertionError("unreachable")
+# What could not be written: told in one line when the command ends, with exit code 1.
+troubles: list[str] = []
 
 
-def tell(text: str, *, as_json: bool = False) -> None:
-    """Print the answer of a command that writes nothing else."""
-    answer = Printout()
-    answer.show(text, as_json=as_json)
-    answer.leave()
+def show(answer: object, *, as_json: bool = False) -> None:
+    """Print an answer: a text as it is, other content as JSON."""
+    text = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False, indent=1, default=str)
+    try:
+        print(printable_json(text) if as_json else text, flush=True)
+    except OSError as error:
+        troubles.append(f"cannot print the result ({error.strerror})")
+        silence(sys.stdout)
+
+
+def attempt(what: object, action: Callable[[], Any]) -> None:
+    """Write something besides the answer."""
+    try:
+        made = action()
+    except OSError as error:
+        troubles.append(f"cannot write {what} ({error.strerror})")
+    except InputError as error:
+        troubles.append(str(error).removesuffix("."))
+    else:
+        close_folder(made)
+
+
+def close_folder(folder: Any) -> None:
+    """Report what a run's folder, if this is one, could not save, and let others write there."""
+    if isinstance(folder, fewer.run.folder.RunFolder):
+        troubles.extend([folder.trouble] * bool(folder.trouble))
+        folder.close()
+
+
+def leave_stopped(out: Path | None, name: str, keep: Callable[[Path], Any]) -> NoReturn:
+    """Save a run that has no folder in a new one, say how to resume it, and leave."""
+    if out is None:
+        out = free_folder(name)
+        attempt(out, partial(keep, out))
+    if not troubles:
+        say(f"fewer: stopped; saved in {out}. Resume with: --out {shlex.quote(str(out))} --resume")
+    raise typer.Exit(exit_code()) from None
 
 
 def silence(stream: Any) -> None:
@@ -310,11 +315,10 @@ def saver(save: Path, file: Path, target: str, options: dict[str, Any]) -> Calla
     """Return what writes the chosen columns and the target to a file, once they are known."""
 
     def write(features: list[str]) -> str:
-        from fewer.io import frame_bytes, reduce_table
 
         names = {key: options[key] for key in ("encoding", "sheet", "header", "missing", "decimal", "schema")}
-        frame = reduce_table(file, features, target=target, typed=save.suffix.lower() == ".parquet", **names)
-        write_atomically(save, frame_bytes(frame, save))
+        frame = fewer.io.reduce_table(file, features, target=target, typed=save.suffix.lower() == ".parquet", **names)
+        write_atomically(save, fewer.io.frame_bytes(frame, save))
         return f"{frame.height:,} rows, {frame.width} columns in {save}"
 
     return write
@@ -322,9 +326,7 @@ def saver(save: Path, file: Path, target: str, options: dict[str, Any]) -> Calla
 
 def write_in_chunks(save: Path | None, file: Path, columns: list[str], **known: Any) -> str:
     """Write columns of a table in chunks, with what is known of them; return what to say of it."""
-    from fewer.io import write_columns
-
-    n_rows, notes = write_columns(file, columns, save, **known)
+    n_rows, notes = fewer.io.write_columns(file, columns, save, **known)
     for note in notes:
         say(f"Note: {note}")
     return f"{n_rows:,} rows, {len(columns)} columns in {save}"

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+import fewer
 from fewer.cli import _options as given
-from fewer.cli._outputs import shown, tell
+from fewer.cli._outputs import printed_table, show, shown
 from fewer.errors import InputError
 from fewer.files import finite
 from fewer.registry import COMPONENTS
 from fewer.text import printable
-
-if TYPE_CHECKING:
-    from fewer.contracts import Ranker, Ranking, Resources
-    from fewer.io import Stream
-    from fewer.problem import Problem
-
 
 RANKERS = f"{', '.join(COMPONENTS['ranker'])}; default: fisher (classification), f-test (regression)."
 FEATURES = "Rank only this many against each other, and show them."
@@ -42,7 +36,7 @@ class Means:
     cluster: given.ClusterOption = None
 
     @property
-    def resources(self) -> Resources:
+    def resources(self) -> fewer.contracts.Resources:
         """Threads, memory and device."""
         return given.resources_of(self.jobs if self.cluster is None else -1, self.memory, self.device)
 
@@ -63,11 +57,9 @@ def rank(
     as_json: given.JsonOption = False,
 ) -> None:
     """Rank features individually, or given those ranked before."""
-    from fewer.io import read_table
-
     options = given.table_options(columns)
     chunks = given.open_chunks(file, target, options) if given.wants_stream(file, means.stream, "rank") else None
-    problem = read_table(file, target, **options) if chunks is None else chunks.like
+    problem = fewer.io.read_table(file, target, **options) if chunks is None else chunks.like
     if method is None:
         method = "fisher" if problem.task == "classification" else "f-test"
     ranking, notes = _rank(problem if chunks is None else chunks, _ranker(method, problem.task, features), means)
@@ -75,9 +67,7 @@ def rank(
     if chunks is not None and (planted or feature_weights or agreement):
         raise InputError("--planted, --feature-weights and --agreement need the table in memory (--no-stream).")
     if feature_weights is not None:
-        from fewer.selectors import FeatureWeighter
-
-        weighter = FeatureWeighter(levels=feature_weights, random_state=means.seed).fit_problem(problem)
+        weighter = fewer.FeatureWeighter(levels=feature_weights, random_state=means.seed).fit_problem(problem)
         ranking = replace(ranking, extra=ranking.extra | {"weight": weighter.weights_})
         details = f"annealing; its own score {weighter.score_:.3f} is optimistic"
         notes = [*notes, f"The weights are those of squared differences of nearest neighbors ({details})."]
@@ -90,14 +80,12 @@ def rank(
         details = ", ".join(f"{name} {'none' if r is None else f'{r:.2f}'}" for name, r in check["agreement"].items())
         notes = [*notes, f"Correlation of the scores with the held-out score of one-feature models: {details}."]
     content = {"ranking": rows, "method": method, "warnings": list(notes), **_cuts(ranking.extra, problem.names)}
-    tell(json.dumps(content | check, ensure_ascii=False, indent=1) if as_json else _text(rows, notes), as_json=as_json)
+    show(content | check if as_json else _text(rows, notes), as_json=as_json)
 
 
-def _ranker(method: str, task: Any, n_ranked: int | None) -> Ranker:
+def _ranker(method: str, task: Any, n_ranked: int | None) -> fewer.contracts.Ranker:
     """Build a ranker by its name, or refuse one that cannot do the task."""
-    from fewer import registry
-
-    ranker: Ranker = registry.build("ranker", method, task)
+    ranker: fewer.contracts.Ranker = fewer.registry.build("ranker", method, task)
     if task not in ranker.tasks:
         raise InputError(
             f"{method} is for {' and '.join(ranker.tasks)}, but the task is {task}; use "
@@ -108,22 +96,20 @@ def _ranker(method: str, task: Any, n_ranked: int | None) -> Ranker:
     return ranker
 
 
-def _rank(table: Problem | Stream, ranker: Ranker, means: Means) -> tuple[Ranking, Sequence[str]]:
+def _rank(
+    table: fewer.Problem | fewer.io.Stream, ranker: fewer.contracts.Ranker, means: Means
+) -> tuple[fewer.contracts.Ranking, Sequence[str]]:
     """Rank the features of a table, in memory or in chunks."""
     import numpy as np
 
-    from fewer.parallel import on_cluster
-    from fewer.problem import Problem
-
-    with on_cluster(means.cluster):
-        if isinstance(table, Problem):
+    with fewer.parallel.on_cluster(means.cluster):
+        if isinstance(table, fewer.Problem):
             return ranker.rank(table, np.random.default_rng(means.seed), means.resources), table.notes
-        from fewer import streaming
 
-        return streaming.rank(table, ranker, random_state=means.seed, resources=means.resources)
+        return fewer.streaming.rank(table, ranker, random_state=means.seed, resources=means.resources)
 
 
-def _rows(ranking: Ranking, names: Sequence[str], top: int | None) -> list[dict[str, Any]]:
+def _rows(ranking: fewer.contracts.Ranking, names: Sequence[str], top: int | None) -> list[dict[str, Any]]:
     """Return the rank, the score and the ranker's other values of each of the best features."""
     import numpy as np
 
@@ -137,20 +123,20 @@ def _rows(ranking: Ranking, names: Sequence[str], top: int | None) -> list[dict[
     ]
 
 
-def _check(problem: Problem, ranker: Ranker, best: Any, n_random: int, means: Means) -> dict[str, dict[str, float]]:
+def _check(
+    problem: fewer.Problem, ranker: fewer.contracts.Ranker, best: Any, n_random: int, means: Means
+) -> dict[str, dict[str, float]]:
     """Plant columns that are worth nothing, and count how many rank among as many as there were (Chen, chapter 5)."""
     import numpy as np
 
-    from fewer.evaluate import COPIES, planted_counts
-
     plans: dict[str, dict[str, Any]] = {
         "random columns": {"irrelevant": n_random},
-        "noisy copies": {"redundant": {int(column): COPIES for column in best}},
+        "noisy copies": {"redundant": {int(column): fewer.evaluate.COPIES for column in best}},
     }
     results = {}
     for kind, plan in plans.items():
         rng = np.random.default_rng(means.seed)
-        counts = planted_counts({"": ranker}, problem, **plan, rng=rng, resources=means.resources)
+        counts = fewer.evaluate.planted_counts({"": ranker}, problem, **plan, rng=rng, resources=means.resources)
         low, high = (float(side[counts.n_original - 1]) for side in counts.chance_band())
         kept, chance = float(counts.at()[""].mean()), float(counts.chance[counts.n_original - 1])
         results[kind] = {"planted": counts.n_added, "kept": kept, "chance": chance, "low": low, "high": high}
@@ -165,13 +151,13 @@ def _check_lines(check: Mapping[str, Mapping[str, float]], n_features: int) -> l
     ]
 
 
-def _agreement(problem: Problem, ranker: Ranker, means: Means) -> dict[str, float | None]:
+def _agreement(problem: fewer.Problem, ranker: fewer.contracts.Ranker, means: Means) -> dict[str, float | None]:
     """Correlate the scores, averaged over splits, with what models make of single features (Nel, section 7.2)."""
     import numpy as np
 
-    from fewer.evaluate import score_agreement
-
-    agreement = score_agreement(ranker, problem, rng=np.random.default_rng(means.seed), resources=means.resources)
+    agreement = fewer.evaluate.score_agreement(
+        ranker, problem, rng=np.random.default_rng(means.seed), resources=means.resources
+    )
     return {name: finite(agreement.of_means(name)) for name in agreement.accuracies}
 
 
@@ -190,22 +176,8 @@ def _cuts(extra: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
     return {"cuts": named, "rank_error": float(extra["rank_error"])}
 
 
-def _cell(value: str | float | None) -> str:
-    """Write three digits of a score, and whole numbers as they are."""
-    from rich.markup import escape
-
-    if value is None or isinstance(value, str):
-        return "–" if value is None else escape(printable(value))
-    return f"{value:,.0f}" if isinstance(value, int) or abs(value) >= 1000 else f"{value:.3g}"
-
-
 def _text(rows: Sequence[Mapping[str, Any]], notes: Sequence[str]) -> str:
     from rich.markup import escape
-    from rich.table import Table
 
-    table = Table(box=None, pad_edge=False)
-    for name in rows[0]:
-        table.add_column(name, justify="left" if name == "feature" else "right")
-    for row in rows:
-        table.add_row(*map(_cell, row.values()))
+    table = printed_table(list(rows[0]), [list(row.values()) for row in rows])
     return shown(table, *(escape(printable(f"Note: {note}")) for note in notes))

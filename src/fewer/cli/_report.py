@@ -7,19 +7,16 @@ import sys
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+import fewer
 from fewer.cli import _options as given
-from fewer.cli._outputs import Printout, check_page, check_save, tell, write_in_chunks
+from fewer.cli._outputs import attempt, check_page, check_save, show, write_in_chunks
 from fewer.errors import InputError
 from fewer.files import write_atomically
 from fewer.run.request import names_of
-
-if TYPE_CHECKING:
-    from fewer.io import Contract, TableOptions
-    from fewer.problem import Problem
 
 
 def report(
@@ -29,10 +26,9 @@ def report(
     """Write the HTML report of a run saved with --out."""
     page = out or run / "report.html"
     check_page(page, result_of(run), "--out")
-    from fewer.report import run_report
 
-    write_atomically(page, run_report(run).encode("utf-8", "replace"))
-    tell(str(page))
+    write_atomically(page, fewer.report.run_report(run).encode("utf-8", "replace"))
+    show(str(page))
 
 
 def result_of(run: Path) -> Path:
@@ -59,37 +55,31 @@ def transform(
     Columns may come in any order; other columns are ignored. New levels are reported. An absent column, or one with
     text where there were numbers, is refused by name.
     """
-    from fewer.io import beyond_memory, frame_bytes, reduce_table
-
     contract = chosen_by(run)
     columns = list(dict.fromkeys([*names_of(keep), *contract.features]))
     if save is not None:
         check_save(save, file, force=force)
-    if beyond_memory(file):
+    if fewer.io.beyond_memory(file):
         if encoding or sheet or header:
             raise InputError(f"{file} is larger than memory; --encoding, --sheet and --header need it in memory.")
         written = write_in_chunks(save, file, columns, contract=contract)
         if save is not None:
-            Printout().show(written)
+            show(written)
         return
     typed = save is not None and save.suffix.lower() == ".parquet"
-    how: TableOptions = {"encoding": encoding, "sheet": sheet, "header": header}
-    frame = reduce_table(file, columns, typed=typed, contract=contract, **how)
-    answer = Printout()
+    how: fewer.io.TableOptions = {"encoding": encoding, "sheet": sheet, "header": header}
+    frame = fewer.io.reduce_table(file, columns, typed=typed, contract=contract, **how)
     if save is None:
         sys.stdout.flush()
-        answer.attempt("the table", lambda: sys.stdout.buffer.write(frame_bytes(frame, "-.csv")))
+        attempt("the table", lambda: sys.stdout.buffer.write(fewer.io.frame_bytes(frame, "-.csv")))
     else:
-        answer.attempt(save, lambda: write_atomically(save, frame_bytes(frame, save)))
-        answer.show(f"{frame.height:,} rows, {frame.width} columns in {save}")
-    answer.leave()
+        attempt(save, lambda: write_atomically(save, fewer.io.frame_bytes(frame, save)))
+        show(f"{frame.height:,} rows, {frame.width} columns in {save}")
 
 
-def chosen_by(run: Path) -> Contract:
+def chosen_by(run: Path) -> fewer.io.Contract:
     """Return what a run chose and what it expects of new tables, from its folder, its JSON or its pipeline's JSON."""
     import json
-
-    from fewer.io import Contract
 
     path = run / "result.json" if run.is_dir() else run
     refusal = InputError(f"{path} is not a result of fewer select; give its --out folder or --json output.")
@@ -108,7 +98,7 @@ def chosen_by(run: Path) -> Contract:
         raise refusal
     if not features:
         raise InputError(f"The run in {run} selected no features; nothing to keep.")
-    return Contract(tuple(features), tuple(known), tuple(names) if len(names) == n_features else None)
+    return fewer.io.Contract(tuple(features), tuple(known), tuple(names) if len(names) == n_features else None)
 
 
 @dataclass(frozen=True)
@@ -139,34 +129,26 @@ def alternatives(
     result = result_of(run)
     if report is not None:
         check_page(report, result)
-    from fewer.run.api import alternatives_of, criterion_of
-    from fewer.run.selection import Selection
 
     try:
-        selection = Selection.from_json(result.read_text(encoding="utf-8"))
+        selection = fewer.Selection.from_json(result.read_text(encoding="utf-8"))
     except ValueError as error:  # not a selection, or no text
         raise InputError(f"{result} is damaged or was not written by fewer. {error}") from None
     problem = table_of(selection.code)
     how: dict[str, Any] = {name: vars(asked)[name] for name in ("tolerance", "max_features", "costs")}
     how |= {} if asked.max_subsets is None else {"max_subsets": asked.max_subsets}
     how["resources"] = given.resources_of(asked.jobs, "1GiB", asked.device)
-    criterion = criterion_of(selection, problem, asked.criterion)
-    subsets = alternatives_of(problem, criterion, asked.test_size, selection.seed, **how)
-    answer = Printout()
-    answer.show(subsets.to_json() if as_json else str(subsets))
+    criterion = fewer.run.api.criterion_of(selection, problem, asked.criterion)
+    subsets = fewer.run.api.alternatives_of(problem, criterion, asked.test_size, selection.seed, **how)
+    show(subsets.to_json() if as_json else str(subsets), as_json=as_json)
     if report is not None:
-        from fewer.report import write_alternatives_report
-
-        answer.attempt(report, partial(write_alternatives_report, report, subsets))
-    answer.leave()
+        attempt(report, partial(fewer.report.write_alternatives_report, report, subsets))
 
 
-def table_of(code: str) -> Problem:
+def table_of(code: str) -> fewer.Problem:
     """Read the table of a run again, as the code that repeats it does."""
-    from fewer.io import read_table
-
     for node in ast.walk(ast.parse(code)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "read_table":
             words = {word.arg: ast.literal_eval(word.value) for word in node.keywords if word.arg}
-            return read_table(*(ast.literal_eval(argument) for argument in node.args), **words)
+            return fewer.io.read_table(*(ast.literal_eval(argument) for argument in node.args), **words)
     raise InputError("The run does not say which table it read; use fewer.alternatives in Python.")

@@ -7,37 +7,35 @@ import shlex
 import sys
 import time as clock
 from collections.abc import Callable
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+import fewer
+from fewer import run
 from fewer.cli import _options as given
 from fewer.cli._options import Outputs
 from fewer.cli._outputs import (
-    Printout,
     Show,
+    attempt,
+    close_folder,
     exit_code,
+    leave_stopped,
+    printed_table,
     raise_if_asked,
     saver,
     say,
+    show,
     shown,
     status_line,
     write_in_chunks,
 )
 from fewer.errors import InputError
 from fewer.run.request import OPTIONS, Request
-from fewer.text import in_folds, nearest, printable, score_text
-
-if TYPE_CHECKING:
-    from fewer.contracts.trace import Trace
-    from fewer.io import Stream
-    from fewer.problem import Problem
-    from fewer.run.folder import RunFolder
-    from fewer.run.selection import Selection
+from fewer.text import nearest, printable, score_text
 
 # Methods that make a detector: its parameters, ours and those of the report.
 PARCELS: dict[str, dict[str, Any]] = {"parcel": {}, "parcel-scott": {"method": "scott", "edge_points": 0}}
@@ -94,28 +92,24 @@ def select(
         raise InputError(f"--method parcel does not take {', '.join(ignored)}; omit it.")
     if where.cluster is not None:
         request = replace(request, n_jobs=-1)  # as many tasks as the cluster can do
-    from fewer.parallel import on_cluster
 
     if in_chunks:
         if parcel:
             raise given.for_memory(file, "parcel")
-        with on_cluster(where.cluster):
+        with fewer.parallel.on_cluster(where.cluster):
             _run_chunks(file, given.open_chunks(file, target, options), request, outputs)
         return
-    from fewer.io import calendar_groups, read_table
-    from fewer.run.folder import replacing
 
-    problem = read_table(file, target, **options)
+    problem = fewer.io.read_table(file, target, **options)
     if not parcel and detector != Detector():
         words = "--max-fpr, --guarantee, --cost-fp, --cost-fn, --prevalence, --positive and --learner"
         raise InputError(f"{words} are for --method parcel.")
-    aside = replacing(outputs.out, True) if outputs.force and not outputs.resume else nullcontext()
-    with aside, on_cluster(where.cluster):
+    with outputs.replaced(), fewer.parallel.on_cluster(where.cluster):
         reading = reading_lines(file, target, options)
         if parcel:
             _parcel(problem, PARCELS[request.method], detector, outputs, request.seed, reading)
             return
-        request = replace(request, feature_groups=calendar_groups(problem.names) or None)
+        request = replace(request, feature_groups=fewer.io.calendar_groups(problem.names) or None)
         if request.is_auto and request.n_jobs is None:
             request = replace(request, n_jobs=-1)  # its threads share the rows and change no number
         name = file.name.split(".")[0].strip("-") or "table"
@@ -135,20 +129,17 @@ def reading_lines(file: Path, target: str, options: dict[str, Any]) -> str:
     return "\n".join([*lines, f"problem = read_table({', '.join(arguments)})"])
 
 
-def _run_chunks(file: Path, chunks: Stream, request: Request, outputs: Outputs) -> None:
+def _run_chunks(file: Path, chunks: fewer.io.Stream, request: Request, outputs: Outputs) -> None:
     """Select on a table that is read in chunks."""
-    from fewer.run.folder import RUN, replacing
-    from fewer.run.running import Interrupted
-    from fewer.run.streaming import select_stream
-
-    if outputs.resume and outputs.out is not None and not (outputs.out / RUN).exists():
+    if outputs.resume and outputs.out is not None and not (outputs.out / run.folder.RUN).exists():
         raise InputError(f"No run to resume in {outputs.out}; omit --resume to start one.")
-    with replacing(outputs.out, outputs.force and not outputs.resume):
+    with outputs.replaced():
         resources = given.resources_of(request.n_jobs, request.memory)
         try:
             with status_line("reading in chunks"):
+                select_stream = run.streaming.select_stream
                 selection = select_stream(chunks, request, resources, command=given.typed(), resume_dir=outputs.out)
-        except Interrupted as stop:
+        except run.running.Interrupted as stop:
             _show_stopped(stop.selection, outputs.as_json)
             how = "use --out to resume a run" if outputs.out is None else f"saved in {outputs.out}; go on with --resume"
             say(f"fewer: stopped; {how}.")
@@ -158,41 +149,36 @@ def _run_chunks(file: Path, chunks: Stream, request: Request, outputs: Outputs) 
         _give(selection, outputs, None if save is None else lambda _: write_in_chunks(save, file, kept, meanings=read))
 
 
-def _show_stopped(selection: Selection | None, as_json: bool) -> tuple[Printout, Selection]:
+def _show_stopped(selection: fewer.Selection | None, as_json: bool) -> fewer.Selection:
     """Show the best so far of a run that was stopped; leave where there is none."""
     if selection is None:
         say("fewer: stopped before the first subset was scored.")
         raise typer.Exit(exit_code()) from None
-    answer = Printout()
-    answer.show(_text(selection, as_json), as_json=as_json)
-    return answer, selection
+    show(_text(selection, as_json), as_json=as_json)
+    return selection
 
 
 def _give(
-    selection: Selection, outputs: Outputs, save: Callable[[list[str]], str] | None, folder: RunFolder | None = None
+    selection: fewer.Selection,
+    outputs: Outputs,
+    save: Callable[[list[str]], str] | None,
+    folder: run.folder.RunFolder | None = None,
 ) -> None:
     """Show a selection, and write its page and the reduced table where they are asked for."""
-    answer = Printout()
-    answer.show(_text(selection, outputs.as_json), as_json=outputs.as_json)
-    if folder is not None:
-        answer.take(folder)
+    show(_text(selection, outputs.as_json), as_json=outputs.as_json)
+    close_folder(folder)
     if (report := outputs.report) is not None:
-        from fewer.report import write_selection_report
-
-        answer.attempt(report, lambda: say(f"Report: {write_selection_report(report, selection, selection.trace)}"))
+        write = fewer.report.write_selection_report
+        attempt(report, lambda: say(f"Report: {write(report, selection, selection.trace)}"))
     if save is not None:
-        answer.attempt("the table", lambda: say(f"Table: {save(selection.features)}"))
-    answer.leave()
+        attempt("the table", lambda: say(f"Table: {save(selection.features)}"))
 
 
 def _parcel(
-    problem: Problem, settings: dict[str, Any], detector: Detector, outputs: Outputs, seed: int, source: str
+    problem: fewer.Problem, settings: dict[str, Any], detector: Detector, outputs: Outputs, seed: int, source: str
 ) -> None:
     """Fit a Parcel, say what its operating point needs, and write its page."""
-    from fewer import registry
     from fewer.models import DiscreteNaiveBayes
-    from fewer.roc import describe, fit_parcel
-    from fewer.run.folder import RunFolder, fingerprint
 
     rates = {name: value for name, value in vars(detector).items() if name not in ("positive", "learner")}
     chosen: dict[str, Any] = settings | {name: value for name, value in rates.items() if value is not None}
@@ -203,23 +189,21 @@ def _parcel(
         chosen["pos_label"] = labels[detector.positive]
     if detector.learner:
         chosen["estimators"] = [
-            (name, DiscreteNaiveBayes() if name == "naive-bayes" else registry.build("estimator", name))
+            (name, DiscreteNaiveBayes() if name == "naive-bayes" else fewer.registry.build("estimator", name))
             for name in detector.learner
         ]
     began = clock.perf_counter()
     folder = None
     if outputs.out is not None:
         about = {"method": "parcel", **{key: str(value) for key, value in chosen.items()}, "seed": seed}
-        folder = RunFolder(outputs.out, about, fingerprint(problem, about), resume=outputs.resume)
+        folder = run.folder.RunFolder(outputs.out, about, run.folder.fingerprint(problem, about), resume=outputs.resume)
     try:
         with status_line("parcel"):
-            parcel, point = fit_parcel(problem, seed, **chosen)
-            described = describe(parcel, point)
+            parcel, point = fewer.roc.fit_parcel(problem, seed, **chosen)
+            described = fewer.roc.describe(parcel, point)
             if outputs.report is not None:  # opened at the point that was asked for
-                from fewer.report import write_parcel_report
-
                 command = given.typed("--max-fpr", "--guarantee", "--cost-fp", "--cost-fn", "--prevalence")
-                write_parcel_report(outputs.report, parcel, point=point, command=command, rows=source)
+                fewer.report.write_parcel_report(outputs.report, parcel, point=point, command=command, rows=source)
     except KeyboardInterrupt:
         if outputs.out is not None:
             say(f"fewer: stopped. Begin again with: --out {shlex.quote(str(outputs.out))} --resume")
@@ -231,21 +215,16 @@ def _parcel(
         f"{score_text(described['area_expected'])} on calibration rows; seed {seed}."
     )
     text = "\n".join([*map(printable, described["summary"].splitlines()), summary])
-    answer = Printout()
-    answer.show(
-        json.dumps(result, ensure_ascii=False, indent=1, default=str) if outputs.as_json else text,
-        as_json=outputs.as_json,
-    )
+    show(result if outputs.as_json else text, as_json=outputs.as_json)
     if folder is not None:
         folder.write("result.json", result)
-    answer.take(folder)
+    close_folder(folder)
     if outputs.report is not None:
         say(f"Report: {outputs.report}")
-    answer.leave()
 
 
 def _parcel_result(
-    found: dict[str, Any], problem: Problem, learners: list[str] | None, seconds: float, seed: int
+    found: dict[str, Any], problem: fewer.Problem, learners: list[str] | None, seconds: float, seed: int
 ) -> dict[str, Any]:
     """Return what a Parcel found with the fields of every selection."""
     return {
@@ -273,11 +252,9 @@ def demo(seed: given.SeedOption = 0, report: given.ReportOption = None, as_json:
     Of the 16 tables of real measurements with at least ten columns that come with fewer or scikit-learn, it keeps the
     smallest share of its columns among those that are shown to be as good. Half of the others have too few rows to say.
     """
-    from fewer import datasets
-
     outputs = Outputs(report=report, as_json=as_json)
     outputs.refuse(None)
-    problem = datasets.load(DEMO).problem
+    problem = fewer.datasets.load(DEMO).problem
     if not as_json:
         print("A satellite image: 6,435 pixels, each with the light of 9 pixels (px1 to px9) in 4 colors (b1 to b4).")
         print("Which pixels show a cotton field, and which of the 36 measurements are needed to tell?\n")
@@ -289,12 +266,12 @@ def demo(seed: given.SeedOption = 0, report: given.ReportOption = None, as_json:
 class _Watch:
     """Reports the progress of a run, and remembers it."""
 
-    trace: Trace
+    trace: fewer.Trace
     n_folds: int
     warning: str
     show: Show
 
-    def on_step(self, latest: Trace) -> None:
+    def on_step(self, latest: fewer.Trace) -> None:
         self.trace = latest
         raise_if_asked()
         if self.warning:  # not before what cannot run was refused: then one line says what is wrong
@@ -310,46 +287,41 @@ class _Watch:
 
 
 def _run(
-    problem: Problem, request: Request, outputs: Outputs, reading: str, name: str,
+    problem: fewer.Problem, request: Request, outputs: Outputs, reading: str, name: str,
     save: Callable[[list[str]], str] | None = None,
 ) -> None:  # fmt: skip
     """Select on a table in memory; `name` is that of a run that is stopped, `save` writes the reduced table."""
-    from fewer.contracts.trace import Trace
-    from fewer.run.folder import recorded_budget
-    from fewer.run.planning import fewer_folds, luck_of_search, make_plan, prepare_rows
-    from fewer.run.running import Followers, Interrupted, open_folder, run_plan
-
-    problem, cv = fewer_folds(problem, request.cv, request.rare)
+    problem, cv = run.planning.fewer_folds(problem, request.cv, request.rare)
     request = replace(request, cv=cv)
     refuse_folds(problem, request.cv)
-    problem = prepare_rows(problem, request)
+    problem = run.planning.prepare_rows(problem, request)
     if outputs.resume and outputs.out is not None and request.budget is not None:
-        request = replace(request, budget=recorded_budget(outputs.out, request.budget))
-    plan = replace(make_plan(problem, request), command=given.typed(), reading=reading)
-    folder = None if outputs.out is None else open_folder(outputs.out, plan, problem, resume=outputs.resume)
-    warning = luck_of_search(plan, problem) if sys.stderr.isatty() else ""  # silent where nobody watches
+        request = replace(request, budget=run.folder.recorded_budget(outputs.out, request.budget))
+    plan = replace(run.planning.make_plan(problem, request), command=given.typed(), reading=reading)
+    folder = None if outputs.out is None else run.running.open_folder(outputs.out, plan, problem, resume=outputs.resume)
+    warning = run.planning.luck_of_search(plan, problem) if sys.stderr.isatty() else ""  # silent where nobody watches
 
-    def keep(stopped: Selection, place: Path) -> RunFolder:
-        kept = open_folder(place, plan, problem, resume=False)
+    def keep(stopped: fewer.Selection, place: Path) -> run.folder.RunFolder:
+        kept = run.running.open_folder(place, plan, problem, resume=False)
         kept.keep_trace(watch.trace, now=True)
         kept.write("result.json", stopped.to_dict())
         return kept
 
     try:
-        with status_line(plan.name) as show:
-            watch = _Watch(Trace() if folder is None else folder.trace(), request.cv, warning, show)
-            followers = Followers(watch.on_step, watch.on_fold)
+        with status_line(plan.name) as show_progress:
+            watch = _Watch(fewer.Trace() if folder is None else folder.trace(), request.cv, warning, show_progress)
+            followers = run.running.Followers(watch.on_step, watch.on_fold)
             # Losses and pictures of the rows are seen on a page and in JSON, not in the terminal.
             written = outputs.as_json or outputs.out is not None or outputs.report is not None
-            selection = run_plan(plan, problem, followers=followers, folder=folder, with_evidence=written)
-    except Interrupted as stop:
-        answer, stopped = _show_stopped(stop.selection, outputs.as_json)
-        answer.take(folder)
-        answer.leave_stopped(outputs.out, f"{name}.fewer", partial(keep, stopped))
+            selection = run.running.run_plan(plan, problem, followers=followers, folder=folder, with_evidence=written)
+    except run.running.Interrupted as stop:
+        stopped = _show_stopped(stop.selection, outputs.as_json)
+        close_folder(folder)
+        leave_stopped(outputs.out, f"{name}.fewer", partial(keep, stopped))
     _give(selection, outputs, save, folder)
 
 
-def refuse_folds(problem: Problem, folds: int) -> None:
+def refuse_folds(problem: fewer.Problem, folds: int) -> None:
     """Refuse folds that the rows cannot fill."""
     if folds < 0 or folds == 1:
         raise InputError(f"--folds {folds}: use at least 2, or 0 to skip cross-validation.")
@@ -357,25 +329,13 @@ def refuse_folds(problem: Problem, folds: int) -> None:
         raise InputError(f"--folds {folds} exceeds the {problem.n_samples} rows; use fewer folds.")
 
 
-def _text(selection: Selection, as_json: bool) -> str:
+def _text(selection: fewer.Selection, as_json: bool) -> str:
     if as_json:
         return selection.to_json()
     from rich.markup import escape
-    from rich.table import Table
 
-    table = Table(box=None, pad_edge=False)
-    table.add_column("", justify="right", style="dim")
-    table.add_column("feature", style="bold")
-    if selection.score_without:
-        table.add_column("score without it", justify="right")
-    if selection.frequency:
-        table.add_column("selected in", justify="right")
-    n_folds = selection.heldout.get("n_folds")
-    for place, name in enumerate(selection.features, 1):
-        without = selection.score_without.get(name)
-        cells = ["–" if without is None else f"{without:.3f}"] if selection.score_without else []
-        cells += [in_folds(selection.frequency.get(name, 0), n_folds)] if selection.frequency else []
-        table.add_row(str(place), escape(printable(name)), *cells)
+    titles, rows = selection.table()
+    table = printed_table(["", *titles], [[place, *row] for place, row in enumerate(rows, 1)])
     alarm = [f"[bold red]{escape(printable(line))}[/]" for line in selection.banner]
     verdict, *lines = [escape(printable(line)) for line in selection.summary()]
     return shown(*alarm, *([""] if alarm else []), f"[bold]{verdict}[/]", "", table, "", *lines)

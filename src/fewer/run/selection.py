@@ -505,8 +505,14 @@ class Selection(Suspected, Origin, Scores, Chosen):
         text = f"Stability over {self.stability['n_repetitions']} repetitions: {alone:z.2f}"
         return f"{text}; {merged:z.2f} counting substitutes as equal."
 
-    def _table(self) -> tuple[list[str], list[list[str]]]:
-        """Return the titles and rows of the table of features, with the columns that there are."""
+    def table(self) -> tuple[list[str], list[list[str]]]:
+        """Return the titles and rows of the table of features, with the columns that there are.
+
+        Returns
+        -------
+        tuple of list
+            The titles, and the cells of each feature as text.
+        """
         titles = ["feature"]
         titles += ["selected in"] if self.frequency else []
         returns = self.stability.get("returns")
@@ -530,7 +536,7 @@ class Selection(Suspected, Origin, Scores, Chosen):
             lead = [*lead, f"Selected in fewer than half of the folds: {', '.join(weak)}."]
         folded = [line for line in self.summary() if line not in {self.verdict, *lead}]
         alarm = [*self.banner] or [""] * bool(weak)
-        return html_card(title, [self.verdict, *lead], html_table(*self._table()), folded, alarm)
+        return html_card(title, [self.verdict, *lead], html_table(*self.table()), folded, alarm)
 
     def to_markdown(self) -> str:
         """Return the table of features and what goes with it in Markdown.
@@ -541,7 +547,7 @@ class Selection(Suspected, Origin, Scores, Chosen):
         """
         lines = [f"- {line}" for line in self.summary()]
         alarm = [f"> {line}" for line in self.banner]
-        return "\n".join([*alarm, *([""] if alarm else []), markdown_table(*self._table()), "", *lines]) + "\n"
+        return "\n".join([*alarm, *([""] if alarm else []), markdown_table(*self.table()), "", *lines]) + "\n"
 
     def to_latex(self, label: str = "tab:features") -> str:
         """Return the table of features in LaTeX, for the package booktabs; the caption says whether it helped.
@@ -555,7 +561,7 @@ class Selection(Suspected, Origin, Scores, Chosen):
         -------
         str
         """
-        return latex_table(*self._table(), caption=f"{self.how}. {self.verdict}", label=label) + "\n"
+        return latex_table(*self.table(), caption=f"{self.how}. {self.verdict}", label=label) + "\n"
 
     def plot(self, kind: str = "frequency", ax: Any = None) -> Any:
         """Draw the selection.
