@@ -9,6 +9,6 @@ ROW = MethodScore("forward", "knn", "method", 0.9, 0.85, 0.95, 4.0, 0.8, 0.02, 1
 def test_the_picture_tells_the_highest_in_words():
     rows = [ROW, dataclasses.replace(ROW, name="all features", role="baseline", score=0.93, high=0.99)]
     picture = _picture("knn", rows, "accuracy")
-    assert picture["title"] == "knn"
-    assert picture["text"] == "Best: all features, 0.93. Squares mark the baselines."
+    assert picture["title"] == "Evaluated with knn"
+    assert picture["text"] == "Best: all features, 0.93. Gray squares mark the baselines."
     assert 'aria-label="Held-out accuracy for knn. Best: all features, 0.93.' in picture["svg"]

@@ -81,14 +81,14 @@ def comparison_report(comparison: Comparison) -> str:
 
 def _picture(estimator: str, rows: list[Any], scoring: str) -> dict[str, Any]:
     best = max(rows, key=lambda row: row.score)
-    text = f"Best: {best.name}, {score_text(best.score, best.low, best.high)}. Squares mark the baselines."
+    text = f"Best: {best.name}, {score_text(best.score, best.low, best.high)}. Gray squares mark the baselines."
     drawn = [
         {"name": row.name, "score": row.score, "low": row.low, "high": row.high, "baseline": row.role != "method"}
         for row in rows
     ]
     measured = f"held-out {metric_text(scoring)}"
     svg = interval_picture(drawn, f"{measured}, 95 % interval", f"H{measured[1:]} for {estimator}. {text}")
-    return {"title": estimator, "text": text, "svg": svg}
+    return {"title": f"Evaluated with {estimator}", "text": text, "svg": svg}
 
 
 def alternatives_report(found: Alternatives) -> str:
@@ -126,7 +126,7 @@ def _pictures(found: Any) -> list[dict[str, Any]]:
 
     kinds = {"sizes": "Score against the number of features of the good subsets.",
              "prices": "Score against what the features of a good subset cost together.",
-             "matrix": "Good subsets, one a column, those alike side by side; dark: has the feature."}  # fmt: skip
+             "matrix": "Good subsets, one per column, similar ones side by side; dark: contains the feature."}  # fmt: skip
     pictures = []
     for kind, text in kinds.items():
         if kind != "prices" or found.costs is not None:

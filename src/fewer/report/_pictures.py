@@ -22,6 +22,12 @@ SHAPES = (
 """Markers of classes, so that color is never the only difference."""
 
 
+Ends = tuple[float, float]
+# Left, right, top and bottom; by default with room for axes.
+Margins = tuple[float, float, float, float]
+MARGINS = (52.0, 12.0, 12.0, 44.0)
+
+
 def number(value: float) -> str:
     """Write a coordinate or a tick with few digits.
 
@@ -58,13 +64,12 @@ def ticks(low: float, high: float, n: int = 5) -> list[float]:
 class Canvas:
     """A picture with two axes that grows element by element."""
 
-    left, bottom, top, right = 52.0, 44.0, 12.0, 12.0
-
     def __init__(
-        self, x: tuple[float, float], y: tuple[float, float], *, size: tuple[int, int] = (460, 320), log: bool = False
+        self, x: Ends, y: Ends, size: tuple[int, int] = (460, 320), margins: Margins = MARGINS, *, log: bool = False
     ) -> None:
         self.x, self.y, self.log = x, y, log
         self.width, self.height = size
+        self.left, self.right, self.top, self.bottom = margins
         self.parts: list[Any] = []
 
     def px(self, value: float) -> float:
@@ -93,6 +98,10 @@ class Canvas:
     def line(self, xs: Sequence[float], ys: Sequence[float], class_: str, **more: Any) -> None:
         """Add a line through points."""
         self.add("polyline", points=self.points(xs, ys), class_=class_, **more)
+
+    def dot(self, x: float, y: float, radius: float, class_: str, **more: Any) -> None:
+        """Add a circle."""
+        self.add("circle", cx=self.px(x), cy=self.py(y), r=radius, class_=class_, **more)
 
     def shape(self, x: float, y: float, kind: int, class_: str, **more: Any) -> None:
         """Add a marker."""
@@ -208,8 +217,7 @@ def _quartile_band(name: str, summary: Mapping[str, Any]) -> Markup:
     known = [i for i, value in enumerate(summary["middle"]) if value is not None]
     low, high = min(summary["lower"][i] for i in known), max(summary["upper"][i] for i in known)
     margin = (high - low) * 0.08 or 1.0
-    canvas = Canvas((0, len(summary["middle"])), (low - margin, high + margin), size=(WIDTH, 44))
-    canvas.left = canvas.right = canvas.top = canvas.bottom = 2.0
+    canvas = Canvas((0, len(summary["middle"])), (low - margin, high + margin), (WIDTH, 44), (2.0, 2.0, 2.0, 2.0))
     if "levels" in summary:
         for i in known:
             canvas.line([i + 0.5] * 2, [summary["lower"][i], summary["upper"][i]], "range0")
@@ -229,7 +237,7 @@ def loss_picture(loss: Mapping[str, float], ends: tuple[float, float], caption: 
     canvas = _loss_canvas(ends)
     canvas.add("line", x1=canvas.px(0), x2=canvas.px(0), y1=1, y2=15, class_="zero")
     canvas.line([loss["low"], loss["high"]], [0.5, 0.5], "line0")
-    canvas.add("circle", cx=canvas.px(loss["loss"]), cy=8, r=3.5, class_="fill0")
+    canvas.dot(loss["loss"], 0.5, 3.5, "fill0")
     return canvas.svg(caption, class_="tiny")
 
 
@@ -246,10 +254,7 @@ def loss_places(loss: Mapping[str, float], ends: tuple[float, float]) -> list[fl
 
 
 def _loss_canvas(ends: tuple[float, float]) -> Canvas:
-    canvas = Canvas(ends, (0, 1), size=(96, 16))
-    canvas.left = canvas.right = 4.0
-    canvas.top = canvas.bottom = 2.0
-    return canvas
+    return Canvas(ends, (0, 1), (96, 16), (4.0, 4.0, 2.0, 2.0))
 
 
 def curve_picture(curve: Mapping[str, Any]) -> Markup:
@@ -273,8 +278,8 @@ def curve_picture(curve: Mapping[str, Any]) -> Markup:
     margin = (high - low) * 0.06 or 0.02
     last = max(sizes[-1], every["size"] if every else 1)
     log = last > 16
-    canvas = Canvas((1, max(last, 2)), (low - margin, high + margin), size=(640, 370), log=log)
-    canvas.left, canvas.top, canvas.right = 72.0, 62.0, 26.0
+    ends = (low - margin, high + margin)
+    canvas = Canvas((1, max(last, 2)), ends, (640, 370), (72.0, 26.0, 62.0, 44.0), log=log)
     shown = sorted({1, last, *(s for s in (2, 5, 10, 20, 50, 100, 200, 500, 1000) if s < 0.75 * last)})
     canvas.axes("number of features", curve["title"], x_ticks=shown if log else None)
     canvas.band(sizes, curve["low"], curve["high"])
@@ -287,13 +292,10 @@ def curve_picture(curve: Mapping[str, Any]) -> Markup:
     _marks(canvas, curve)
     for size, score in zip(sizes, scores, strict=True):
         known = size in curve["answers"]
-        canvas.add(
-            "circle", cx=canvas.px(size), cy=canvas.py(score), r=5.0 if known else 2.5,
-            class_="stop" if known else "point", data_size=str(size) if known else None,
-        )  # fmt: skip
-    here = dict(zip(sizes, scores, strict=True)).get(curve["chosen"])
-    if here is not None:
-        canvas.add("circle", cx=canvas.px(curve["chosen"]), cy=canvas.py(here), r=8, class_="here", id="here")
+        look = (5.0, "stop") if known else (2.5, "point")
+        canvas.dot(size, score, *look, data_size=str(size) if known else None)
+    if curve["chosen"] in sizes:
+        canvas.dot(curve["chosen"], scores[sizes.index(curve["chosen"])], 8, "here", id="here")
     return canvas.svg(_curve_as_text(curve), id="curve")
 
 
@@ -316,12 +318,12 @@ def price_picture(stops: Sequence[Mapping[str, Any]], title: str) -> Markup | No
         return None
     prices, scores, sizes = zip(*known, strict=True)
     margin = (max(scores) - min(scores)) * 0.12 or 0.02
-    canvas = Canvas((min(0, *prices), max(prices)), (min(scores) - margin, max(scores) + margin), size=(640, 300))
-    canvas.left, canvas.right = 72.0, 26.0
+    ends = (min(scores) - margin, max(scores) + margin)
+    canvas = Canvas((min(0, *prices), max(prices)), ends, (640, 300), (72.0, 26.0, 12.0, 44.0))
     canvas.axes("price of all features together", title)
     canvas.line(prices, scores, "line0")
     for price, score, size in known:
-        canvas.add("circle", cx=canvas.px(price), cy=canvas.py(score), r=4.0, class_="point")
+        canvas.dot(price, score, 4.0, "point")
         canvas.add("text", str(size), x=canvas.px(price), y=canvas.py(score) - 9, text_anchor="middle", class_="legend")
     best = max(range(len(known)), key=scores.__getitem__)
     return canvas.svg(
@@ -356,12 +358,18 @@ def _curve_as_text(curve: Mapping[str, Any]) -> str:
     return f"{text}. {marks}." if marks else f"{text}."
 
 
+def _square(ends: Ends, x_label: str, y_label: str) -> Canvas:
+    """Return a picture whose axes are alike, with its diagonal."""
+    canvas = Canvas(ends, ends, (360, 340))
+    canvas.axes(x_label, y_label)
+    canvas.line(ends, ends, "all")
+    return canvas
+
+
 def roc_picture(parts: Sequence[tuple[str, Mapping[str, Any]]]) -> Markup:
     """Draw ROC curves of held-out rows, the chosen features first."""
-    canvas = Canvas((0, 1), (0, 1), size=(360, 340))
     positive = cut(parts[0][1]["positive"], 24)
-    canvas.axes("false positive rate", f"true positive rate ({positive})")
-    canvas.line([0, 1], [0, 1], "all")
+    canvas = _square((0, 1), "false positive rate", f"true positive rate ({positive})")
     for i, (_, roc) in enumerate(parts):
         canvas.line(roc["fpr"], roc["tpr"], f"line{i}")
     _legend(canvas, [f"{name}: AUC {score_text(roc['area'])}" for name, roc in parts])
@@ -371,9 +379,7 @@ def roc_picture(parts: Sequence[tuple[str, Mapping[str, Any]]]) -> Markup:
 
 def calibration_picture(parts: Sequence[tuple[str, Mapping[str, Any]]], of: str) -> Markup:
     """Draw the observed share against the predicted probability."""
-    canvas = Canvas((0, 1), (0, 1), size=(360, 340))
-    canvas.axes(f"predicted probability of {of}", "observed share")
-    canvas.line([0, 1], [0, 1], "all")
+    canvas = _square((0, 1), f"predicted probability of {of}", "observed share")
     for i, (_, curve) in enumerate(parts):
         canvas.line(curve["given"], curve["is"], f"line{i}")
         for x, y in zip(curve["given"], curve["is"], strict=True):
@@ -398,15 +404,9 @@ def truth_picture(name: str, points: Mapping[str, Any], score: str) -> Markup:
     """Draw predictions of held-out rows against what is."""
     both = [*points["truth"], *points["prediction"]]
     margin = (max(both) - min(both)) * 0.04 or 1.0
-    ends = (min(both) - margin, max(both) + margin)
-    canvas = Canvas(ends, ends, size=(360, 340))
-    canvas.axes("actual value", f"predicted, {name}")
-    canvas.line(ends, ends, "all")
+    canvas = _square((min(both) - margin, max(both) + margin), "actual value", f"predicted, {name}")
     for row, x, y in zip(points["row"], points["truth"], points["prediction"], strict=True):
-        canvas.add(
-            "circle", cx=canvas.px(x), cy=canvas.py(y), r=3.2, class_="row0",
-            data_told=f"Row {row:,}: is {number(x)}, predicted {number(y)}.",
-        )  # fmt: skip
+        canvas.dot(x, y, 3.2, "row0", data_told=f"Row {row:,}: is {number(x)}, predicted {number(y)}.")
     return canvas.svg(f"Predicted against true values of {len(both) // 2} held-out rows with {name}. {score}")
 
 
@@ -430,8 +430,7 @@ def plane_picture(
     -------
     Markup
     """
-    canvas = Canvas(tuple(plane["x_ends"]), tuple(plane["y_ends"]), size=(560, 400))
-    canvas.left = 72.0
+    canvas = Canvas(tuple(plane["x_ends"]), tuple(plane["y_ends"]), (560, 400), (72.0, 12.0, 12.0, 44.0))
     shades = [[int(v) % 6 if classes else _level_of(v, plane) for v in row] for row in plane["grid"]]
     for code in sorted({v for row in shades for v in row}):
         canvas.add("path", d=_cells(canvas, shades, code), class_=f"area{code}" if classes else f"heat{code}")
@@ -501,9 +500,9 @@ def interval_picture(rows: Sequence[Mapping[str, Any]], label: str, caption: str
     """
     low, high = min(row["low"] for row in rows), max(row["high"] for row in rows)
     margin = (high - low) * 0.04 or 0.02
-    canvas = Canvas((low - margin, high + margin), (len(rows) - 0.5, -0.5), size=(500, 62 + 24 * len(rows)))
-    canvas.left = 236.0
-    names = [(float(i), cut(row["name"], 34)) for i, row in enumerate(rows)]
+    size = (530, 62 + 24 * len(rows))
+    canvas = Canvas((low - margin, high + margin), (len(rows) - 0.5, -0.5), size, (266.0, 12.0, 12.0, 44.0))
+    names = [(float(i), cut(row["name"], 32)) for i, row in enumerate(rows)]
     canvas.axes(label, "", y_ticks=names)
     for i, row in enumerate(rows):
         kind = int(row["baseline"])
@@ -530,8 +529,8 @@ def redundancy_picture(names: Sequence[str], values: Sequence[Sequence[float]], 
     """
     n = len(names)
     cell = 34 if n <= NUMBERED else 15
-    canvas = Canvas((-0.5, n - 0.5), (n - 0.5, -0.5), size=(200 + n * cell, 34 + n * cell))
-    canvas.left, canvas.right, canvas.top, canvas.bottom = 190.0, 10.0, 8.0, 26.0
+    size = (200 + n * cell, 34 + n * cell)
+    canvas = Canvas((-0.5, n - 0.5), (n - 0.5, -0.5), size, (190.0, 10.0, 8.0, 26.0))
     for i, row in enumerate(values):
         for j, value in enumerate(row):
             x, y = canvas.px(j), canvas.py(i)

@@ -264,7 +264,7 @@ class Request:
         int,
         Option(
             "Subsets to look at for all that are as good as the best; 0: none.", kind=int, limits={"min": 0},
-            label="Subsets to look at for alternatives",
+            label="Subsets to try for alternatives",
         ),
     ] = 0  # fmt: skip
     planted: Annotated[

@@ -15,9 +15,12 @@ function add(parent, tag, attributes, text) {
   return node;
 }
 
-function describe(vertex) {
-  const needs = vertex.features.length ? vertex.features.join(", ") : "no feature";
-  return `${vertex.algorithm}: ${needs}. ${percent(vertex.fpr)} false, ${percent(vertex.tpr)} true positives`;
+const rates = vertex => `${percent(vertex.fpr)} false, ${percent(vertex.tpr)} true positives`;
+const describe = vertex => `${vertex.algorithm}: ${vertex.features.join(", ") || "no feature"}. ${rates(vertex)}`;
+
+function counted(vertex) {
+  const number = vertex.features.length;
+  return `${vertex.algorithm} with ${number} feature${number === 1 ? "" : "s"}, ${rates(vertex)}`;
 }
 
 // ---- the picture
@@ -258,9 +261,9 @@ function showNeeds(point) {
   list.replaceChildren();
   needs.forEach(name => add(list, "li", {}, name));
   get("mix").textContent = point.share > 0
-    ? `A choice between two classifiers: ${percent(1 - point.share)} of the cases are decided by `
-      + `${describe(data.vertices[point.low])}; ${percent(point.share)} by ${describe(data.vertices[point.high])}.`
-    : `One classifier: ${describe(data.vertices[point.low])}.`;
+    ? `Each case goes to one of two classifiers, drawn at random.\n${percent(1 - point.share)} of the cases: `
+      + `${counted(data.vertices[point.low])}.\n${percent(point.share)}: ${counted(data.vertices[point.high])}.`
+    : `One classifier: ${counted(data.vertices[point.low])}.`;
 }
 
 function showCode(limit, costs, sure) {
@@ -294,7 +297,7 @@ moved("prevalence", () => {
   const typed = Number(get("prevalence").value) / 100;
   if (typed > 0 && typed < 1) prevalence = typed;
 });
-get("prevalence").value = Number((100 * prevalence).toFixed(4));
+get("prevalence").value = Number((100 * prevalence).toPrecision(3));
 if (mode === "limit") get("limit").value = data.asked.limit;
 else get("cost").value = Math.log2(data.asked.costs.fn / data.asked.costs.fp);
 get("sure").checked = data.asked.guaranteed !== null && data.guarantee !== null;
