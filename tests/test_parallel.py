@@ -330,7 +330,7 @@ def test_an_address_where_nobody_answers_is_named():
 
 def test_a_run_whose_process_is_killed_ends_in_one_line_and_goes_on(table, tmp_path):
     serial = mortal_run(table, tmp_path / "counter")
-    with pytest.raises(InputError, match="was killed.*--resume") as stopped:
+    with pytest.raises(InputError, match="was killed.*goes on where it stopped") as stopped:
         mortal_run(table, tmp_path / "counter", n_jobs=2, resume_dir=tmp_path / "run")
     assert time.time() - (tmp_path / "counter").stat().st_mtime < 60
     assert "\n" not in str(stopped.value)
@@ -383,7 +383,7 @@ def test_a_cluster_that_loses_its_workers_again_and_again_is_told_in_one_line(mo
     monkeypatch.setattr("fewer.parallel._attempt", lose)
     found = run_tasks(pow, [(2,), (3,)], Resources(executor=object()), shared=2)
     assert next(found) == 4
-    with pytest.raises(InputError, match=r"^The cluster lost its workers 3 times[^\n]*--resume[^\n]*$"):
+    with pytest.raises(InputError, match=r"^The cluster lost its workers 3 times[^\n]*goes on where it stopped\.$"):
         next(found)
     assert tried == [[0, 1], [1], [1]]
 

@@ -485,13 +485,7 @@ def _on_dask(
                     following += 1
             return
         except Exception as error:
-            if not _is_lost(error):
-                raise
-            if attempt == ATTEMPTS - 1:
-                raise InputError(
-                    f"The cluster lost its workers {ATTEMPTS} times, perhaps for lack of memory; give them more. "
-                    "A run that is kept in a folder goes on where it stopped."
-                ) from error
+            _raise_unless_lost(error, attempt)
 
 
 def _reduced_on_dask(
@@ -513,8 +507,7 @@ def _reduced_on_dask(
         try:
             return client.compute(last, retries=ATTEMPTS).result()
         except Exception as error:
-            if not _is_lost(error) or attempt == ATTEMPTS - 1:
-                raise
+            _raise_unless_lost(error, attempt)
     raise AssertionError("unreachable")
 
 
@@ -523,10 +516,16 @@ def _merged(merge: Callable[[Any, Any, Any], Any], shared: Any, into: Any, other
     return merge(shared, deepcopy(into), other)
 
 
-def _is_lost(error: Exception) -> bool:
-    """Say whether an error means that workers, not tasks, failed."""
+def _raise_unless_lost(error: Exception, attempt: int) -> None:
+    """Raise the error of a task; where workers were lost, raise only after the last attempt."""
     names = {kind.__name__ for kind in type(error).__mro__}
-    return bool(names & {"CancelledError", "FutureCancelledError", "KilledWorker", "CommClosedError"})
+    if not names & {"CancelledError", "FutureCancelledError", "KilledWorker", "CommClosedError"}:
+        raise error
+    if attempt == ATTEMPTS - 1:
+        raise InputError(
+            f"The cluster lost its workers {ATTEMPTS} times, perhaps for lack of memory; give them more. "
+            "A run that is kept in a folder goes on where it stopped."
+        ) from error
 
 
 def _attempt(

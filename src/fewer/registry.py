@@ -234,8 +234,8 @@ def _ready(component: Any, arguments: dict[str, Any]) -> Any:
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    if "max_iter" in inspect.signature(component).parameters and "max_iter" not in arguments:
-        arguments = {"max_iter": 1000, **arguments} if component.__name__ == "LogisticRegression" else arguments
+    if component.__name__ == "LogisticRegression":
+        arguments = {"max_iter": 1000, **arguments}
     if component.__name__.startswith(("DecisionTree", "RandomForest")):
         units = importlib.import_module("fewer.criteria._preparation").SingleUnits()
         return make_pipeline(units, component(**{"random_state": 0, **arguments}))

@@ -165,13 +165,13 @@ def test_the_sample_grows_until_the_choice_comes_back(monkeypatch, shares, n_row
     monkeypatch.setattr(streaming, "ROUNDS", (400, 1_600))
     budgets = []
 
-    def run(rows, plan, folder):
+    def run(plan, rows, folder, **_):
         budgets.append(plan.selector.budget)
         return Selection(features=["x0"], support=[True, False], set_aside=[], score_search=None, score_name="accuracy",
                          method="auto", criterion=None, search=None, control=None, n_evaluations=0, seconds=0.0, seed=0,
                          warnings=[], frequency=shares)  # fmt: skip
 
-    monkeypatch.setattr(streaming, "_run", run)
+    monkeypatch.setattr(streaming, "run_kept", run)
     rng = np.random.default_rng(0)
     sample = Problem.from_arrays(rng.normal(size=(2_000, 2)), np.arange(2_000) % 2)
     _, rows = streaming._race(sample, Request(), "", None)

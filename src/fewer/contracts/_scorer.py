@@ -478,8 +478,8 @@ class Moves:
     def __len__(self) -> int:
         return len(self.units)
 
-    def __getitem__(self, some: slice) -> Moves:
-        return Moves(self.units[some], self.shifts[some], self.slack[some])
+    def __getitem__(self, places: slice) -> Moves:
+        return Moves(self.units[places], self.shifts[places], self.slack[places])
 
 
 @dataclass(frozen=True, eq=False)
@@ -743,7 +743,7 @@ class PredictiveScorer(Scorer):
 
     @abstractmethod
     def outputs(self, mask: Masks) -> FloatArray:
-        """Predict each bound row without its own fold.
+        """Predict each bound row from the other folds.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""A linear fit judged by k folds, from the folds' sums alone: no row is looked at twice."""
+"""A linear fit scored by k folds, from the folds' sums alone: no row is looked at twice."""
 
 from __future__ import annotations
 
@@ -67,9 +67,9 @@ class FoldedLeastSquaresScorer(PredictiveScorer):
         for size in np.unique(sizes):
             alike = np.flatnonzero(sizes == size)
             step = max(CHUNK_CELLS // (len(self._held) * (int(size) + 1) ** 2), 1)
-            for some in (alike[low : low + step] for low in range(0, len(alike), step)):
-                columns = np.nonzero(used[some])[1].reshape(len(some), -1)
-                scores[some] = self._r2(self._lost(with_constant(columns)))
+            for batch in (alike[low : low + step] for low in range(0, len(alike), step)):
+                columns = np.nonzero(used[batch])[1].reshape(len(batch), -1)
+                scores[batch] = self._r2(self._lost(with_constant(columns)))
         return scores
 
     def _r2(self, lost: FloatArray) -> FloatArray:
@@ -83,9 +83,9 @@ class FoldedLeastSquaresScorer(PredictiveScorer):
         held = self._held[folds, pairs[0], pairs[1]]
         targets = np.arange(self._h, self._held.shape[1])
         cross = self._held[folds, columns[:, None, :, None], targets[None, None, None, :]]
-        own = np.diagonal(self._held, axis1=1, axis2=2)[:, self._h :].sum()
+        whole = np.diagonal(self._held, axis1=1, axis2=2)[:, self._h :].sum()
         fitted = np.einsum("mkht,mkht->m", beta, held @ beta) - 2.0 * np.einsum("mkht,mkht->m", beta, cross)
-        return np.asarray(own + fitted)
+        return np.asarray(whole + fitted)
 
     def _solve(self, columns: IntArray) -> FloatArray:
         """Return the coefficients (m, k, h, t) of the fit on the other folds."""
@@ -112,7 +112,7 @@ class FoldedLeastSquaresScorer(PredictiveScorer):
         return scores
 
     def _score_added(self, inside: NDArray[np.bool_], new: IntArray) -> FloatArray:
-        """Score the fit on some inputs with each of others added, by bordering; NaN where rounding would tell.
+        """Score the fit on some inputs with each of others added, by bordering; NaN where rounding would matter.
 
         With u what the fit makes of the new input, the coefficients move along (−u, 1), by what the fit leaves of
         the target along it over its squared length.
@@ -125,17 +125,17 @@ class FoldedLeastSquaresScorer(PredictiveScorer):
         for k, (fit, held) in enumerate(zip(self._fit, self._held, strict=True)):
             gram = fit[np.ix_(columns, columns)] + self._ridge[k] * ridge_shape(len(columns))
             u = np.linalg.solve(gram, fit[np.ix_(columns, new)])
-            own = np.diag(fit)[new] + self._ridge[k]
-            length = own - np.einsum("hq,hq->q", fit[np.ix_(columns, new)], u)
-            unsure |= length < SMALL_PIVOT * own
+            length_alone = np.diag(fit)[new] + self._ridge[k]
+            length = length_alone - np.einsum("hq,hq->q", fit[np.ix_(columns, new)], u)
+            unsure |= length < SMALL_PIVOT * length_alone
             length = np.where(length > 0, length, 1.0)
             left = fit[new, self._h :] - fit[np.ix_(new, columns)] @ beta[k]
             gain = left / length[:, None]
             across = held[np.ix_(columns, new)]
             inner = held[np.ix_(columns, columns)]
             square = np.diag(held)[new] - 2.0 * np.einsum("hq,hq->q", u, across) + np.einsum("hq,hq->q", u, inner @ u)
-            rest = held[columns, self._h :] - inner @ beta[k]
-            slope = held[new, self._h :] - across.T @ beta[k] - u.T @ rest
+            missed = held[columns, self._h :] - inner @ beta[k]
+            slope = held[new, self._h :] - across.T @ beta[k] - u.T @ missed
             change += (gain**2).sum(axis=1) * square - 2.0 * (gain * slope).sum(axis=1)
         return np.where(unsure, np.nan, self._r2(lost + change))
 
@@ -175,7 +175,7 @@ def with_constant(columns: IntArray) -> IntArray:
 
 
 def ridge_shape(n: int) -> FloatArray:
-    """Return the identity without the constant's own 1: it is not shrunk."""
+    """Return the identity with a 0 for the constant, which is not shrunk."""
     shape = np.eye(n)
     shape[0, 0] = 0.0
     return shape

@@ -1,4 +1,4 @@
-"""Logistic regression judged by k folds on a table that is read in chunks: every step of Newton's method is one pass.
+"""Logistic regression scored by k folds on a table that is read in chunks: every step of Newton's method is one pass.
 
 A pass sums the loss, its gradient and its Hessian of all subsets at hand in all folds, each at its own coefficients,
 and scores the rows held out there. Subsets begin at the coefficients of the nearest one that was fitted before.
@@ -16,7 +16,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
-from fewer.contracts import IncompatibleError, Masks, PredictiveScorer, Resources
+from fewer.contracts import Masks, Resources, Scorer
 from fewer.criteria.cross_validated import CrossValidated
 from fewer.kernels import newton, softmax
 from fewer.kernels.bundles import HeldOut, Training
@@ -140,16 +140,16 @@ class CellMoments(Statistics):
         cells = self._folds.cells(chunk, part, start)
         for cell in np.unique(cells):
             rows = np.flatnonzero(cells == cell)
-            found = self._inputs.cells(chunk.X[rows])
-            missing = np.isnan(found)
+            values = self._inputs.cells(chunk.X[rows])
+            missing = np.isnan(values)
             self.n_rows[cell] += len(rows)
             self.mass[cell] += np.bincount(chunk.y[rows], chunk.row_weights[rows], minlength=self.mass.shape[1])
             self.missing[cell] += missing.sum(axis=1)
-            self.low[cell] = np.minimum(self.low[cell], np.where(missing, np.inf, found).min(axis=1))
-            self.high[cell] = np.maximum(self.high[cell], np.where(missing, -np.inf, found).max(axis=1))
-            found[missing] = 0.0
-            self.total[cell] += found.sum(axis=1)
-            self.square[cell] += np.einsum("pn,pn->p", found, found)
+            self.low[cell] = np.minimum(self.low[cell], np.where(missing, np.inf, values).min(axis=1))
+            self.high[cell] = np.maximum(self.high[cell], np.where(missing, -np.inf, values).max(axis=1))
+            values[missing] = 0.0
+            self.total[cell] += values.sum(axis=1)
+            self.square[cell] += np.einsum("pn,pn->p", values, values)
 
     def spreads(self, cells: BoolArray, fill: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return means (from the inputs' middles) and deviations over some cells, missing numbers filled.
@@ -189,21 +189,21 @@ class CellSample(RowSample):
 
 
 class Splits(NamedTuple):
-    """Who trains and who is held out: trains (f, n_cells), and the split that judges each cell, −1 for none."""
+    """Who trains and who is held out: trains (f, n_cells), and the split that tests each cell, −1 for none."""
 
     trains: BoolArray
     judges: IntArray
 
     @classmethod
     def of(cls, folds: DealtFolds, without: int | None) -> Splits:
-        """Take the inner folds in turn; in time, each span but the first is judged by those before it."""
+        """Take the inner folds in turn; in time, each span but the first is tested by those before it."""
         parts = folds.parts(without)
         judges = np.full(folds.n_cells, -1)
         trains = np.zeros((len(parts), folds.n_cells), dtype=bool)
-        for number, own in enumerate(parts):
-            judges[own] = number - folds.forward
+        for number, part in enumerate(parts):
+            judges[part] = number - folds.forward
             before = parts[:number] if folds.forward else [*parts[:number], *parts[number + 1 :]]
-            trains[number, np.concatenate([own[:0], *before])] = True
+            trains[number, np.concatenate([part[:0], *before])] = True
         return cls(trains[int(folds.forward) :], judges)
 
     @classmethod
@@ -215,7 +215,7 @@ class Splits(NamedTuple):
 
 
 class Design(NamedTuple):
-    """How rows are laid out: inputs, what fills missing numbers (f, n_inputs), class weights (f, c), splits, cells."""
+    """How rows become inputs: what fills missing numbers (f, n_inputs), class weights (f, c), splits, cells."""
 
     inputs: Inputs
     fills: FloatArray
@@ -244,9 +244,9 @@ class SlopeSums(Statistics):
     """
 
     def __init__(self, design: Design, fits: Sequence[Fits]) -> None:
-        needed = np.unique(np.concatenate([own.members.ravel() for own in fits]))
+        needed = np.unique(np.concatenate([fit.members.ravel() for fit in fits]))
         self._design = design._replace(inputs=design.inputs.take(needed), fills=design.fills[:, needed])
-        self._fits = [own._replace(members=np.searchsorted(needed, own.members)) for own in fits]
+        self._fits = [fit._replace(members=np.searchsorted(needed, fit.members)) for fit in fits]
         self.sums = []
         for members, theta, asked in fits:
             size = theta.shape[2] * (members.shape[1] + 1)
@@ -266,12 +266,12 @@ class SlopeSums(Statistics):
         rows = rows[np.argsort(judges[cells[rows]], kind="stable")]
         judge, table = judges[cells[rows]], design.inputs.cells(chunk.X[rows])
         n_folds, gaps = len(trains), np.isnan(table)
-        own = trains[:, cells[rows]]
-        sizes = own.sum(axis=1)
+        trained = trains[:, cells[rows]]
+        sizes = trained.sum(axis=1)
         shape = (n_folds, max(int(sizes.max()), 1))
         columns, y, weights = np.zeros((n_folds, len(table), shape[1])), np.zeros(shape), np.zeros(shape)
         held = table[:, judge >= 0]
-        for fold, mine in enumerate(own):
+        for fold, mine in enumerate(trained):
             filled = np.where(gaps, design.fills[fold][:, None], table) if gaps.any() else table
             columns[fold, :, : sizes[fold]] = filled[:, mine]
             y[fold, : sizes[fold]] = chunk.y[rows[mine]]
@@ -376,12 +376,12 @@ class LogisticTable:
         return np.asarray(np.bincount(self.inputs.owner, values, minlength=self.stream.n_features) >= 2)
 
     def design(self, splits: Splits) -> tuple[Design, FloatArray, FloatArray]:
-        """Return how rows are laid out for splits, with the ridges (f, n_inputs) and the training weights (f,)."""
+        """Return how rows become inputs in each split, with the ridges (f, n_inputs) and the training weights (f,)."""
         moments, inputs = self.moments, self.inputs
         fills = np.array([self.medians(trains) for trains in splits.trains])
         ridges = np.full_like(fills, self.model.ridge)
         if self.model.scaled:
-            ridges *= np.array([moments.spreads(*own)[1] for own in zip(splits.trains, fills, strict=True)]) ** 2
+            ridges *= np.array([moments.spreads(*split)[1] for split in zip(splits.trains, fills, strict=True)]) ** 2
         mass = np.array([moments.mass[trains].sum(axis=0) for trains in splits.trains])
         weights = np.ones_like(mass)
         if self.model.balanced:
@@ -426,18 +426,18 @@ class LogisticTable:
         n_folds, n_classes = len(splits.trains), self.stream.like.n_classes
         n_classes = 1 if n_classes == 2 else n_classes
         places = [self.places(mask) for mask in masks]
-        sizes = np.array([len(own) for own in places])
+        sizes = np.array([len(inputs) for inputs in places])
         design = self.design(splits)
         thetas: list[FloatArray] = [np.empty(0)] * len(masks)
         right = np.empty((len(masks), n_folds))
-        for some in self._turns(n_folds * (n_classes * (sizes + 1)) ** 2):
-            begun = [self.start(masks[i], places[i], n_classes) for i in some]
+        for turn in self._turns(n_folds * (n_classes * (sizes + 1)) ** 2):
+            begun = [self.start(masks[i], places[i], n_classes) for i in turn]
             climbs = []
-            for size in np.unique(sizes[some]).tolist():
-                own = [place for place, i in enumerate(some) if sizes[i] == size]
-                start = np.repeat(np.stack([begun[place] for place in own])[:, None], n_folds, axis=1)
-                members = np.stack([places[some[place]] for place in own]).astype(np.int64).reshape(len(own), size)
-                climbs.append((np.array(some)[own], Climb(members, start, design[1], design[2])))
+            for size in np.unique(sizes[turn]).tolist():
+                alike = [place for place, i in enumerate(turn) if sizes[i] == size]
+                start = np.repeat(np.stack([begun[place] for place in alike])[:, None], n_folds, axis=1)
+                members = np.stack([places[turn[place]] for place in alike]).astype(np.int64).reshape(len(alike), size)
+                climbs.append((np.array(turn)[alike], Climb(members, start, design[1], design[2])))
             while any(climb.asked.any() for _, climb in climbs):
                 make = partial(SlopeSums, design[0], [climb.fits for _, climb in climbs])
                 self.n_passes += 1
@@ -527,7 +527,7 @@ class Climb:
         self.theta = flat.reshape(self.theta.shape)
 
 
-class StreamedLogisticScorer(PredictiveScorer):
+class StreamedLogisticScorer(Scorer):
     """Logistic regression by accuracy: every call is a handful of passes over the table.
 
     Parameters
@@ -574,9 +574,3 @@ class StreamedLogisticScorer(PredictiveScorer):
             out[0, number] = theta[0, :, 0]
             out[1 + table.places(mask), number] = theta[0, :, 1:].T
         return out, table.design(self._whole)[0].fills[0]
-
-    def outputs(self, mask: Masks) -> FloatArray:
-        raise IncompatibleError("The rows of a table in chunks are not in memory.")
-
-    def predict(self, mask: Masks, X: FloatArray) -> FloatArray:
-        raise IncompatibleError("The rows of a table in chunks are not in memory.")

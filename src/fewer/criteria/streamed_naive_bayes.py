@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewer.contracts import IncompatibleError, Masks, PredictiveScorer, Resources
+from fewer.contracts import IncompatibleError, Masks, Resources, Scorer
+from fewer.criteria.streamed_logistic import Splits
 from fewer.kernels import naive_bayes as kernels
 from fewer.kernels.bundles import Units
 from fewer.models.discrete_naive_bayes import log_prior, log_table
@@ -71,7 +72,7 @@ class CountedTable:
         return np.concatenate(pieces), prior[1:] - prior[:1]
 
     def rules(self, trains: Sequence[BoolArray], judges: IntArray) -> BayesRules:
-        """Learn from some folds each; `judges` says which of these judges the rows of each fold, −1 for none."""
+        """Learn from some folds each; `judges` says which of these predicts the rows of each fold, −1 for none."""
         learnt = [self.learn(train) for train in trains]
         codes = self.bins.n_codes
         start = np.arange(len(trains))[:, None] * codes.sum() + (np.cumsum(codes) - codes)
@@ -81,7 +82,7 @@ class CountedTable:
 
 @dataclass(frozen=True, eq=False)
 class BayesRules:
-    """Tables that judge rows which they were not learnt from."""
+    """Tables that predict rows which they were not learnt from."""
 
     bins: Bins
     tables: IntArray
@@ -91,7 +92,7 @@ class BayesRules:
     folds: DealtFolds
 
     def lay_out(self, chunk: Problem, part: int, start: int) -> tuple[kernels.Columns, kernels.Judge]:
-        """Bring rows into the order of those who judge them."""
+        """Sort rows by the table that predicts them."""
         judge = self.judges[self.folds.cells(chunk, part, start)]
         order = np.argsort(judge, kind="stable")[np.count_nonzero(judge < 0) :]
         bounds = np.append(0, np.cumsum(np.bincount(judge[order], minlength=len(self.prior)))).astype(np.int64)
@@ -145,7 +146,7 @@ class RightSums(Statistics):
         self.right += out
 
 
-class StreamedNaiveBayesScorer(PredictiveScorer):
+class StreamedNaiveBayesScorer(Scorer):
     """`NaiveBayes` by accuracy, given the cuts: every call is a pass over the table.
 
     Parameters
@@ -158,13 +159,9 @@ class StreamedNaiveBayesScorer(PredictiveScorer):
 
     def __init__(self, counted: CountedTable, without: int | None = None) -> None:
         self._counted = counted
-        cells = np.arange(counted.counts.n_folds)
-        n_inner = counted.counts.folds.n_inner
-        outer, inner = np.divmod(cells, n_inner)
-        used = np.ones(len(cells), dtype=bool) if without is None else outer != without
-        trains = [used & (inner != fold) for fold in range(n_inner)]
-        self._rules = counted.rules(trains, np.where(used, inner, -1))
-        self._whole = float(counted.counts.mass[used].sum())
+        trains, judges = Splits.of(counted.counts.folds, without)
+        self._rules = counted.rules(list(trains), judges)
+        self._whole = float(counted.counts.mass[judges >= 0].sum())
 
     def score(self, masks: Masks) -> FloatArray:
         masks = np.ascontiguousarray(masks, dtype=bool)
@@ -178,12 +175,6 @@ class StreamedNaiveBayesScorer(PredictiveScorer):
     def _passed(self, mask: BoolArray, units: Sequence[IntArray], values: BoolArray) -> FloatArray:
         make = partial(RightSums, self._rules, mask, units, values)
         return np.asarray(collect(self._counted.stream, make, self._counted.resources).right / self._whole)
-
-    def outputs(self, mask: Masks) -> FloatArray:
-        raise IncompatibleError("The rows of a table in chunks are not in memory.")
-
-    def predict(self, mask: Masks, X: FloatArray) -> FloatArray:
-        raise IncompatibleError("The rows of a table in chunks are not in memory.")
 
 
 def _edges(rows: Problem, column: int) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Does it help? The whole selection repeated on parts of the rows, judged on the others."""
+"""Does it help? The whole selection repeated on parts of the rows and scored on the others."""
 
 from fewer.evaluate._alternatives import Alternatives, good_subsets
 from fewer.evaluate._by_size import AS_SEARCHED, scores_by_size, standard_error

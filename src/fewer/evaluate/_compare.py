@@ -46,7 +46,7 @@ OnProgress = Callable[[int, int, str], None]
 
 @dataclass(frozen=True)
 class Comparison(Suspected):
-    """Methods and baselines, judged on rows that none of them saw.
+    """Methods and baselines, scored on rows that none of them saw.
 
     Read more in the guide: :doc:`/guide/does-it-help`.
 
@@ -172,7 +172,7 @@ class Comparison(Suspected):
 
     @property
     def estimators(self) -> list[str]:
-        """The estimators that judged."""
+        """The estimators that scored the features."""
         return list(dict.fromkeys(row.estimator for row in self.methods))
 
     def rows_of(self, estimator: str) -> list[MethodScore]:
@@ -363,11 +363,9 @@ def compare(
     if not any(is_same(selector, filter_selector) for selector in methods.values()):
         runs[filter_name] = filter_selector
     cells = [(name, split) for split in splits for name in runs]
-    with closing(_Store(resume_dir, problem, splits, estimators, scoring, random_state)) as store:
-        todo = [(name, split) for name, split in cells if store.get(name, runs[name], split) is None]
-        store.expect(len(cells))
-        if todo:
-            store.tell_damage()
+    with closing(_Store(resume_dir, problem, splits, runs, estimators, scoring, random_state)) as store:
+        todo = [(name, split) for name, split in cells if store.key(name, split) not in store.records]
+        store.expect(len(cells), len(todo))
         shared = NestedTask(problem, splits, runs, estimators, scoring, random_state, frozenset(methods))
         tasks = [(name, splits.index(split)) for name, split in todo]
         known = len(cells) - len(todo)
@@ -375,14 +373,14 @@ def compare(
             on_progress(known, len(cells), "")
 
         def keep(records: list[Record]) -> None:
-            store.put(records[-1], runs[records[-1]["method"]])
+            store.put(records[-1])
             if on_progress is not None:
                 latest = records[-1]
                 progress = f"{latest['method']} without fold {latest['split'][1] + 1}: {len(latest['chosen'])} features"
                 on_progress(known + len(records), len(cells), progress)
 
         each_part(measure, tasks, Resources(effective_n_jobs(n_jobs)), shared=shared, on_record=keep, ordered=False)
-        records = {name: store.records_of(name, selector, splits) for name, selector in runs.items()}
+        records = {name: [store.records[store.key(name, split)] for split in splits] for name in runs}
     return _compile(records, methods, splits, Grader(problem, scoring), list(estimators), random_state)
 
 
@@ -521,11 +519,13 @@ class _Store:
         folder: Path | str | None,
         problem: Problem,
         splits: Sequence[Split],
+        selectors: Mapping[str, Any],
         estimators: Mapping[str, Any],
         scoring: Any,
         seed: int,
     ) -> None:
-        self._records: dict[tuple[str, ...], Record] = {}
+        self.records: dict[tuple[Any, ...], Record] = {}
+        self._written = {name: describe(selector) for name, selector in selectors.items()}
         self._journal: Journal | None = None
         if folder is None:
             return
@@ -547,33 +547,26 @@ class _Store:
                 raise InputError(
                     f"{path / CELLS} holds lines that are no cells of a comparison; choose another folder."
                 )
-            self._records[self._key(record["method"], record["selector"], record["split"])] = record
+            self.records[record["method"], record["selector"], *record["split"]] = record
 
-    def get(self, name: str, selector: Any, split: Split) -> Record | None:
-        """Look a finished cell up."""
-        return self._records.get(self._key(name, describe(selector), (split.repeat, split.fold)))
+    def key(self, name: str, split: Split) -> tuple[Any, ...]:
+        """Name a cell: a method, as it is now, and a split."""
+        return name, self._written[name], split.repeat, split.fold
 
-    def records_of(self, name: str, selector: Any, splits: Sequence[Split]) -> list[Record]:
-        """Return the finished cells of one method."""
-        text = describe(selector)
-        return [self._records[self._key(name, text, (split.repeat, split.fold))] for split in splits]
-
-    def put(self, record: Record, selector: Any) -> None:
+    def put(self, record: Record) -> None:
         """Keep a finished cell."""
-        record = {**record, "selector": describe(selector)}
-        self._records[self._key(record["method"], record["selector"], record["split"])] = record
+        record = {**record, "selector": self._written[record["method"]]}
+        self.records[record["method"], record["selector"], *record["split"]] = record
         if self._journal is not None:
             self._journal.append(record)
 
-    def expect(self, n_cells: int) -> None:
-        """Write down how many cells there will be, for who watches; a disk that is full does not matter here."""
-        if self._journal is not None:
-            with suppress(OSError):
-                write_atomically(self._journal.path.parent / TOTAL, f'{{"total": {n_cells}}}\n'.encode())
-
-    def tell_damage(self) -> None:
-        """Warn that some finished cells cannot be used."""
-        if self._journal is not None and self._journal.n_damaged:
+    def expect(self, n_cells: int, n_left: int) -> None:
+        """Write down how many cells there will be, for who watches; warn of finished ones that cannot be used."""
+        if self._journal is None:
+            return
+        with suppress(OSError):  # a disk that is full does not matter here
+            write_atomically(self._journal.path.parent / TOTAL, f'{{"total": {n_cells}}}\n'.encode())
+        if self._journal.n_damaged and n_left:
             message = f"{self._journal.n_damaged} damaged line(s) of {self._journal.path} are left alone and run again."
             warnings.warn(message, FewerWarning, stacklevel=3)
 
@@ -584,10 +577,6 @@ class _Store:
         self._lock.release()
         if self._journal.trouble:
             warnings.warn(f"{self._journal.trouble}; some finished cells are not saved.", FewerWarning, stacklevel=3)
-
-    @staticmethod
-    def _key(name: str, selector: str, place: Sequence[int]) -> tuple[str, ...]:
-        return (name, selector, *map(str, place))
 
 
 def _line(cells: Sequence[str], width: int) -> str:

@@ -214,11 +214,11 @@ def losses_without(
     whole = _grade(grader, scorer, outputs, problem)
     losses: dict[int, dict[str, float]] = {}
     for column in np.flatnonzero(mask)[:most]:
-        rest = mask.copy()
-        rest[column] = False
-        if not rest.any():
+        without = mask.copy()
+        without[column] = False
+        if not without.any():
             continue
-        loss = whole - _grade(grader, scorer, scorer.outputs(rest), problem)
+        loss = whole - _grade(grader, scorer, scorer.outputs(without), problem)
         error = _error(loss, problem)
         if error is not None:
             losses[int(column)] = {
@@ -403,7 +403,7 @@ class Evidence:
         return np.array(list(dict.fromkeys([*self.chosen.tolist(), *others]))[:most])
 
     def _without(self, rows: IntArray, looks: list[FloatArray]) -> dict[str, dict[str, float]]:
-        """Measure the losses; what the judge predicts on the way is one more look at the rows."""
+        """Measure the losses; the predictions made on the way are one more look at the rows."""
         most = LEFT_OUT
         if isinstance(self.judge, CrossValidated):
             most = min(FITTED, FITS // (FOLDS * len(rows)) - 1)
@@ -465,7 +465,7 @@ class Evidence:
         ]
 
     def _try(self, evidence: dict[str, Any], key: str, what: str, measure: Callable[[], Any]) -> None:
-        """Measure; a judge that cannot do with fewer columns or rows must not end a run that has its answer."""
+        """Measure; a model that fails with fewer columns or rows must not end a run that has its answer."""
         try:
             with telling(what):
                 value = measure()

@@ -185,7 +185,7 @@ class HeldOutScores:
 
     @property
     def n_folds(self) -> int:
-        """How many folds judged."""
+        """How many folds were scored."""
         return len(self.masks)
 
     @property

@@ -86,7 +86,7 @@ def _seeded(component: Any, seed: int) -> Any:
 
 
 def _filled(rows: Problem) -> FloatArray:
-    """Return the cells, missing numbers at the median, missing levels as a level of their own."""
+    """Return the cells, missing numbers at the median, missing levels as one more level."""
     X = rows.X.copy()
     for column in np.flatnonzero(rows.missing.any(axis=0)):
         gone = rows.missing[:, column]
@@ -179,7 +179,7 @@ def nested(
     done: Sequence[Record] | None = None,
     on_fold: Callable[[list[Record]], None] | None = None,
 ) -> Nested:
-    """Repeat a whole selection on the training rows of each split and judge its features on the test rows.
+    """Repeat a whole selection on the training rows of each split and score its features on the test rows.
 
     Read more in the guide: :doc:`/guide/does-it-help`.
 
@@ -245,7 +245,7 @@ class NestedTask:
 
 @threadpool_limits.wrap(limits=1)  # the same numbers in any process, and no quarrel between processes
 def measure(shared: NestedTask, name: str, number: int) -> Record:
-    """Select on the training rows of one split and judge on its test rows; no selector means all features.
+    """Select on the training rows of one split and score on its test rows; no selector means all features.
 
     The record is plain JSON data. It depends on the name, the split and the seed, not on what was measured before.
     """
@@ -299,7 +299,7 @@ def _inner_folds(train: Problem, rng: np.random.Generator) -> IntArray:
 
 
 def _own_score(selector: Any, mask: BoolArray, train: Problem, test: Problem) -> float:
-    """Let the criterion of a selector judge the test rows, in the units of its search."""
+    """Score the test rows by the criterion of a selector, in the units of its search."""
     criterion = selector._criterion()
     scorer = criterion.bind(train, np.random.default_rng(0), Resources())
     assert isinstance(scorer, PredictiveScorer)

@@ -1,4 +1,4 @@
-"""Does a ranking find signal rather than noise? Worthless features are added, and the chosen ones among them counted.
+"""Checks of methods: planted worthless features, shuffled targets, and how scores of features agree with models.
 
 Chen, chapter 5: irrelevant features are random; redundant ones are noisy copies of real features.
 """

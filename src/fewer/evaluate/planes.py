@@ -19,7 +19,7 @@ WIDE, HIGH = 48, 32
 
 
 def plane(problem: Problem, columns: Sequence[int], judge: Criterion, seed: int) -> dict[str, Any]:
-    """Place rows in two features, with what the judge, fitted to these two alone, would say everywhere.
+    """Place rows in two features, with what the model, fitted to these two alone, predicts everywhere.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ TOLD = 3
 
 
 def discriminant_plane(problem: Problem, judge: Criterion, seed: int) -> dict[str, Any]:
-    """Place rows in two discriminant directions of all features, with what the judge says of these two everywhere.
+    """Place rows in two discriminant directions of all features, with what the model predicts from these two.
 
     Parameters
     ----------
@@ -166,9 +166,9 @@ def two_directions(inputs: FloatArray, parts: IntArray, weights: FloatArray) -> 
 def _widest(within: FloatArray, first: FloatArray) -> FloatArray:
     """Return the direction along which rows of a part spread most, uncorrelated with the first one within parts."""
     along = within @ first
-    rest = np.eye(len(within)) - np.outer(along, along) / (along @ along)
-    _, vectors = linalg.eigh(rest @ within @ rest)
-    second = rest @ vectors[:, -1]
+    outside = np.eye(len(within)) - np.outer(along, along) / (along @ along)
+    _, vectors = linalg.eigh(outside @ within @ outside)
+    second = outside @ vectors[:, -1]
     return np.asarray(second / np.sqrt(max(second @ within @ second, 1e-300)))
 
 

@@ -106,8 +106,8 @@ class Terms:
                 continue
             codes, n_levels = cells.astype(np.int64), len(rows.levels[feature])
             mass = np.bincount(codes, w, minlength=n_levels)
-            for own, mean in zip(target[there].T, total, strict=True):
-                table = drawn_means(np.bincount(codes, w * own, minlength=n_levels), mass, mean)
+            for column, mean in zip(target[there].T, total, strict=True):
+                table = drawn_means(np.bincount(codes, w * column, minlength=n_levels), mass, mean)
                 spread = float(table[codes].std()) if len(codes) else 0.0
                 owner.append(feature)
                 tables.append(table)
@@ -157,8 +157,8 @@ class Terms:
         int array
             Places among the inputs.
         """
-        own = np.isin(self.owner, features)
-        return np.flatnonzero(np.concatenate([own, own[self.pairs].any(axis=1)]))
+        taken = np.isin(self.owner, features)
+        return np.flatnonzero(np.concatenate([taken, taken[self.pairs].any(axis=1)]))
 
     def problem(self, rows: Problem, chosen: IntArray | None = None) -> Problem:
         """Return rows with their inputs as columns.
@@ -177,7 +177,7 @@ class Terms:
         """
         X = self.inputs(rows.X, chosen)
         if chosen is not None:
-            about = {name: own[chosen] for name in ROW_FIELDS if (own := vars(rows)[name]) is not None}
+            about = {name: values[chosen] for name in ROW_FIELDS if (values := vars(rows)[name]) is not None}
             rows = replace(rows, **about)
         names = tuple(map(str, range(X.shape[1])))
         kinds: list[Kind] = ["numeric"] * len(names)
@@ -302,9 +302,9 @@ class ProductSums(Statistics):
         self.lone += left.sum(axis=0)
         self.gram += Z.T @ (Z * w[:, None])
         squares = Z**2
-        for t, own in enumerate(left.T):
-            self.cross[t] += Z.T @ (Z * own[:, None])
-            self.spread[t] += squares.T @ (squares * (own**2)[:, None])
+        for t, residuals in enumerate(left.T):
+            self.cross[t] += Z.T @ (Z * residuals[:, None])
+            self.spread[t] += squares.T @ (squares * (residuals**2)[:, None])
 
     @property
     def strength(self) -> FloatArray:
@@ -315,9 +315,9 @@ class ProductSums(Statistics):
     def strongest(self) -> IntArray:
         """Return the pairs (an input with itself too) that are surely there, the strongest first."""
         first, second = np.triu_indices(len(self.gram))
-        found = self.strength[first, second]
-        order = np.argsort(-found, kind="stable")[:MOST_PRODUCTS]
-        order = order[found[order] > SURE]
+        strengths = self.strength[first, second]
+        order = np.argsort(-strengths, kind="stable")[:MOST_PRODUCTS]
+        order = order[strengths[order] > SURE]
         return np.column_stack([first[order], second[order]])
 
 
@@ -363,7 +363,7 @@ def eliminated(products: FloatArray, n_inputs: int, units: Sequence[IntArray]) -
 
 
 def group_cells(stream: Stream) -> int:
-    """Return how many groups of rows are told apart where scores are summed: all, or many together."""
+    """Return for how many groups of rows scores are summed: for each, or for many together."""
     return 0 if stream.groups is None else stream.n_groups or GROUP_CELLS
 
 
@@ -412,8 +412,8 @@ class LinearRule(FoldRule):
         answers, n_targets = self.answers(rows), self.coefficients.shape[2]
         if rows.task == "regression":
             return np.asarray(1.0 - (rows.y[:, None] - self.y_mean - answers[:, :, 0]) ** 2 / self.spread)
-        found = answers.argmax(axis=2) if n_targets > 1 else answers[:, :, 0] > 0.0
-        return (found == rows.y[:, None]).astype(np.float64)
+        predicted = answers.argmax(axis=2) if n_targets > 1 else answers[:, :, 0] > 0.0
+        return (predicted == rows.y[:, None]).astype(np.float64)
 
 
 class RankCounts(Statistics):
@@ -442,15 +442,15 @@ class RankCounts(Statistics):
     def add(self, chunk: Problem, part: int = 0, start: int = 0) -> None:
         """Add rows."""
         outer = self._folds.judges(self._folds.cells(chunk, part, start))
-        for own, (fold, rule) in zip(self.weights, enumerate(self._rules), strict=True):
+        for weights, (fold, rule) in zip(self.weights, enumerate(self._rules), strict=True):
             rows = chunk.take(np.flatnonzero(outer == fold))
-            places = (2 * np.arange(len(own)) + rows.y[:, None]) * RANK_BINS + rank_bins(rule, rows)
-            found = np.bincount(places.ravel(), np.repeat(rows.row_weights, len(own)), minlength=own.size)
-            own += found.reshape(own.shape)
+            places = (2 * np.arange(len(weights)) + rows.y[:, None]) * RANK_BINS + rank_bins(rule, rows)
+            counts = np.bincount(places.ravel(), np.repeat(rows.row_weights, len(weights)), minlength=weights.size)
+            weights += counts.reshape(weights.shape)
 
     def graded(self) -> list[RankRule]:
         """Return rules whose mean grade is the area under the ROC curve."""
-        return [RankRule.of(rule, own) for rule, own in zip(self._rules, self.weights, strict=True)]
+        return [RankRule.of(rule, weights) for rule, weights in zip(self._rules, self.weights, strict=True)]
 
 
 def rank_bins(rule: LinearRule, rows: Problem) -> IntArray:
@@ -562,12 +562,12 @@ class HeldoutSums(Statistics):
         variance = (second - 2.0 * mean * first + mean**2 * square) / self.mass**2 / lone
         n_rows = n_units = int(self.rows.sum())
         if self.groups.shape[1]:  # rows of one group are alike: each group is one draw
-            own, weight = self.groups[:, :, place], self.groups[:, :, -1]
+            sums, weight = self.groups[:, :, place], self.groups[:, :, -1]
             n_groups = (weight > 0.0).sum(axis=1)
-            squares = ((own - mean[:, None] * weight) ** 2).sum(axis=1) / self.mass**2
+            squares = ((sums - mean[:, None] * weight) ** 2).sum(axis=1) / self.mass**2
             variance, n_units = squares * n_groups / np.maximum(n_groups - 1, 1), int(n_groups.sum())
         trained = self.n_before + np.cumsum(self.rows) - self.rows if self._folds.forward else n_rows - self.rows
-        found = fold_interval(
+        interval = fold_interval(
             mean.tolist(),
             np.maximum(variance, 0.0).tolist(),
             sizes=self.mass.tolist(),
@@ -575,7 +575,7 @@ class HeldoutSums(Statistics):
             degrees_of_freedom=n_units - len(mean),
             resolution=1.5 / n_units if is_share else 0.0,
         )
-        return found.within(0.0, 1.0) if is_share and 2 * place < self.sums.shape[1] else found
+        return interval.within(0.0, 1.0) if is_share and 2 * place < self.sums.shape[1] else interval
 
 
 @dataclass(frozen=True, eq=False)
@@ -652,8 +652,8 @@ class EliminationOrder:
         bool array
             One for each input.
         """
-        own = np.isin(self.terms.owner, self.features(size))
-        return np.concatenate([own, own[self.terms.pairs].all(axis=1)])
+        taken = np.isin(self.terms.owner, self.features(size))
+        return np.concatenate([taken, taken[self.terms.pairs].all(axis=1)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -727,7 +727,7 @@ class AllRows:
         like = others.weighted(terms.problem(rows))
         gram = collect(others, partial(GramSums, like, deal.n_cells, seed, deal), resources)
         used = [deal.trains(without) for without in (None, *range(len(deal.held)))]
-        whole, *folds = (EliminationOrder.of(gram, terms, space, own) for own in used)
+        whole, *folds = (EliminationOrder.of(gram, terms, space, cells) for cells in used)
         n_units = len(space.units)
         sizes = [*range(0 if space.base.any() else 1, min(n_units, LARGEST)), n_units]
         products = whole.scorer.system.parts.sum(axis=0)
@@ -740,17 +740,17 @@ class AllRows:
         named = [(int(terms.owner[i]), int(terms.owner[j])) for i, j in pairs.tolist()]
         return cls(whole, folds, sizes, sums, named, rows.task == "classification")
 
-    @property
-    def scores(self) -> FloatArray:
+    @cached_property
+    def intervals(self) -> list[ConfidenceInterval]:
         """The score of each size."""
-        return np.array([self.sums.interval(place, self.is_share).estimate for place in range(len(self.sizes))])
+        return [self.sums.interval(place, self.is_share) for place in range(len(self.sizes))]
 
-    @property
-    def errors(self) -> FloatArray:
-        """The standard error of each size's difference from all features; 0 for these."""
-        n = len(self.sizes)
-        found = [self.sums.interval(n + place, self.is_share).standard_error for place in range(n - 1)]
-        return np.array([*found, 0.0])
+    @cached_property
+    def differences(self) -> list[ConfidenceInterval]:
+        """The difference of each size from all features, which have none."""
+        n, whole = len(self.sizes), self.intervals[-1]
+        none = replace(whole, estimate=0.0, low=0.0, high=0.0, standard_error=0.0)
+        return [*(self.sums.interval(n + place, self.is_share) for place in range(n - 1)), none]
 
     def size_for(self, prefer: str, low: int, high: int) -> int:
         """Return the smallest size within limits that loses no more than a preference allows, or rows can see.
@@ -767,8 +767,9 @@ class AllRows:
         int
             One of `sizes`.
         """
-        sizes, scores = np.array(self.sizes), self.scores
+        sizes, scores = np.array(self.sizes), np.array([interval.estimate for interval in self.intervals])
+        errors = np.array([interval.standard_error for interval in self.differences])
         free = (sizes >= low) & (sizes <= high)
         free = free if free.any() else sizes == sizes[-1]
         behind = scores[free].max() - scores
-        return int(sizes[np.argmax(free & (behind <= MARGIN[prefer] + self.errors + 1e-12))])
+        return int(sizes[np.argmax(free & (behind <= MARGIN[prefer] + errors + 1e-12))])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
 from dataclasses import fields, replace
 from inspect import signature
 from numbers import Integral
@@ -37,10 +36,9 @@ from fewer.io._reader import ProblemReader
 from fewer.logs import Progress, is_watched
 from fewer.problem import Column, Problem, Task
 from fewer.run import streaming
-from fewer.run.folder import RUN
 from fewer.run.planning import AUTO_ROWS, build_component, fewer_folds, make_plan, prepare_rows, thin, treat_rare
 from fewer.run.request import Request
-from fewer.run.running import Followers, open_folder, run_plan, versions
+from fewer.run.running import Followers, run_kept, versions
 from fewer.run.selection import Selection
 from fewer.selectors import Size, SubsetSelector, parse_memory
 from fewer.text import nearest
@@ -163,9 +161,9 @@ def select(
     >>> selection.score_heldout > 0.9
     True
     """
-    told = locals()
-    _refuse_arguments("select", told)
-    options = {field.name: told[field.name] for field in fields(Request) if field.name in told}
+    arguments = locals()
+    _refuse_arguments("select", arguments)
+    options = {field.name: arguments[field.name] for field in fields(Request) if field.name in arguments}
     request = Request(**options | {"cv": _reusable(cv), "seed": _seed(random_state)})
     rows = {"groups": groups, "time": time, "sample_weight": sample_weight}
     if isinstance(X, Problem):
@@ -233,7 +231,7 @@ def _refuse_unnamed(X: Any, y: Any, rows: dict[str, Any]) -> None:
 
 def _open_rows(X: Any, y: str, task: Task | None, rows: dict[str, Any]) -> Stream:
     """Open a table to be read in chunks."""
-    named = {"weights" if name == "sample_weight" else name: own for name, own in rows.items()}
+    named = {"weights" if name == "sample_weight" else name: column for name, column in rows.items()}
     return open_stream(X, y, task=task, **named)
 
 
@@ -260,10 +258,7 @@ def _select(
         plan = replace(plan, request=replace(plan.request, exclude=asked.exclude))
     progress = Progress(request.n_folds) if (is_watched() if verbose is None else verbose) else None
     followers = Followers() if progress is None else Followers(progress.on_step, progress.on_fold)
-    if folder is None:
-        return run_plan(plan, problem, followers=followers)
-    with closing(open_folder(folder, plan, problem, resume=(Path(folder) / RUN).exists())) as kept:
-        return run_plan(plan, problem, followers=followers, folder=kept)
+    return run_kept(plan, problem, folder, followers=followers)
 
 
 def _for_several_targets(problem: Problem, request: Request) -> tuple[Problem, Request]:
@@ -308,8 +303,8 @@ def read_rows(X: Any, y: Any, task: Task | None, rows: Mapping[str, Any], *, mul
     'classification'
     """
     X, renamed = plain_frame(X)
-    found = {**rows, "y": y}
-    named = {key: column for key, column in found.items() if isinstance(column, str)}
+    about = {**rows, "y": y}
+    named = {key: column for key, column in about.items() if isinstance(column, str)}
     if named:
         if not is_frame(X):
             key, column = next(iter(named.items()))
@@ -318,11 +313,11 @@ def read_rows(X: Any, y: Any, task: Task | None, rows: Mapping[str, Any], *, mul
         for key, column in named.items():
             if column not in frame.columns:
                 raise InputError(f"{key}={column!r} is not a column; {nearest(column, frame.columns)}")
-            found[key] = frame[column].to_native() if key == "y" else frame[column].to_numpy()
+            about[key] = frame[column].to_native() if key == "y" else frame[column].to_numpy()
         X = frame.drop(list(set(named.values()))).to_native()
-    target = found.pop("y")
+    target = about.pop("y")
     X, notes = features_of(X)
-    reader = ProblemReader(task, rows=found, notes=[*renamed, *notes], multi_output=multi_output)
+    reader = ProblemReader(task, rows=about, notes=[*renamed, *notes], multi_output=multi_output)
     return reader.problem(X, target)
 
 
@@ -464,7 +459,7 @@ def alternatives(
     test_size: float = 0.0,
     **rows: Any,
 ) -> Alternatives:
-    """Find all subsets that are as good as the best, as far as the rows can tell.
+    """Find all subsets that are as good as the best, as far as the rows can show.
 
     Which features are needed, which can take each other's place, and is there a cheaper set as good?
 
@@ -568,7 +563,7 @@ def criterion_of(selection: Any, problem: Problem, given: Any = None) -> Any:
 
 
 def _named(given: Sequence[Any] | Mapping[str, Any], build: Callable[[str], tuple[str, Any]]) -> dict[str, Any]:
-    """Assign each component a name: its own, or that of its class, numbered where it is taken."""
+    """Name each component: as it was typed, or after its class, numbered where a name is taken."""
     components = [given] if isinstance(given, str) else given.values() if isinstance(given, Mapping) else given
     for component in components:
         if not (isinstance(component, str) or hasattr(component, "get_params")):

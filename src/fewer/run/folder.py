@@ -223,8 +223,8 @@ class RunFolder:
             )
 
     def _damaged(self, name: str) -> InputError:
-        rest = [other for other in OWN if other != name and (self.path / other).exists()]
-        left = f" The rest can be used ({', '.join(rest)})." if rest else ""
+        others = [other for other in OWN if other != name and (self.path / other).exists()]
+        left = f" The rest can be used ({', '.join(others)})." if others else ""
         cure = "start the run again in another folder" if name == RUN else "delete it to redo that part"
         return InputError(f"{self.path / name} is damaged; nothing was changed: {cure}.{left}")
 

@@ -259,7 +259,7 @@ def _plan_search(problem: Problem, asked: Request, name: str, chosen: registry.M
 def _budget_of_search(
     problem: Problem, asked: Request, selector: SubsetSelector, n_searches: int, space: SearchSpace
 ) -> Budget:
-    """Turn what was asked for into subsets: so many for the search on all rows and for each of its repetitions."""
+    """Turn what was asked for into a number of subsets, for the search on all rows and for each repetition alike."""
     if isinstance(asked.budget, Budget):
         return asked.budget
     if isinstance(asked.budget, str) and "subset" in asked.budget:
@@ -482,14 +482,14 @@ def treat_rare(problem: Problem, n_folds: int, rare: str) -> Problem:
     names = ", ".join(repr(problem.classes[code]) for code in np.flatnonzero(few)[:5])
     rarest = int(counts[few].min())
     if rare == "refuse":
-        told = f"Class {names} has" if few.sum() == 1 else f"Classes {names} have as few as"
-        told += f" {rarest} rows" if rarest > 1 else " 1 row"
+        what = f"Class {names} has" if few.sum() == 1 else f"Classes {names} have as few as"
+        what += f" {rarest} rows" if rarest > 1 else " 1 row"
         cures = ["drop or merge rare classes (rare='drop' or 'merge', --rare drop or merge)"]
         if rarest >= 2:
             cures.insert(0, f"use fewer folds (cv={rarest}, --folds {rarest})")
         if all(isinstance(label, int | float) for label in problem.classes):
             cures.append("if the target is a quantity, say so (task='regression', --task regression)")
-        raise InputError(f"{told}, fewer than the {n_folds} folds; {', or '.join(cures)}.")
+        raise InputError(f"{what}, fewer than the {n_folds} folds; {', or '.join(cures)}.")
     if rare == "drop":
         changed = problem.take(~few[problem.y])
         what = f"{int(counts[few].sum())} rows of rare classes ({names}) were dropped."

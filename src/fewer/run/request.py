@@ -356,9 +356,10 @@ def _same(one: Any, other: Any) -> bool:
 def _declared() -> dict[str, Option]:
     """Return what can be asked for outside Python, by the name of the field."""
     hints = get_type_hints(Request, include_extras=True)
-    found = {name: get_args(hint)[1] for name, hint in hints.items() if get_origin(hint) is Annotated}
+    options = {name: get_args(hint)[1] for name, hint in hints.items() if get_origin(hint) is Annotated}
     return {
-        name: replace(option, flags=option.flags or (f"--{name.replace('_', '-')}",)) for name, option in found.items()
+        name: replace(option, flags=option.flags or (f"--{name.replace('_', '-')}",))
+        for name, option in options.items()
     }
 
 

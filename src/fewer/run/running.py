@@ -9,7 +9,7 @@ import logging
 import platform
 import time
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from importlib import metadata
 from pathlib import Path
@@ -33,16 +33,15 @@ from fewer.parallel import leaves_machine, one_blas_thread
 from fewer.problem import BoolArray, InputError, IntArray, Problem, mask_of
 from fewer.registry import build
 from fewer.run.budget import Budget
-from fewer.run.folder import RunFolder, fingerprint
+from fewer.run.folder import RESULT, RUN, RunFolder, fingerprint
 from fewer.run.planning import Plan, build_component, luck_of_search
 from fewer.run.selection import (
     AutoCurve,
     Selection,
     StabilityNumbers,
     TableGlance,
-    frequencies,
     glance_of,
-    numbers_of,
+    measured,
     rows_to_tell,
 )
 from fewer.selectors.auto._standins import with_stand_ins
@@ -213,6 +212,35 @@ def run_plan(
         raise Interrupted(None if answer is None else running.finish(answer, None, interrupted=True)) from None
 
 
+def run_kept(
+    plan: Plan, problem: Problem, path: Path | str | None, *, followers: Followers | None = None, goes_on: bool = False
+) -> Selection:
+    """Run a plan and keep it in a folder, if there is one; a run that is there goes on.
+
+    Parameters
+    ----------
+    plan : Plan
+        What is to be run.
+    problem : Problem
+        The rows.
+    path : path, optional
+        The folder; made if it is not there.
+    followers : Followers, optional
+        Who follows the progress.
+    goes_on : bool, default=False
+        The result is not the last one, and is not written.
+
+    Returns
+    -------
+    Selection
+    """
+    if path is None:
+        return run_plan(plan, problem, followers=followers)
+    with closing(open_folder(path, plan, problem)) as folder:
+        folder.goes_on = goes_on
+        return run_plan(plan, problem, followers=followers, folder=folder)
+
+
 # Cells up to which several threads for one matrix product wait for each other longer than they work.
 SMALL = 10**6
 # Number of rows that `auto` must see for a small budget not to be reported.
@@ -259,7 +287,7 @@ class _Running:
             self.followers.on_step(trace)
 
     def measure(self, answer: Answer) -> HeldOutScores | None:
-        """Repeat the whole selection without each fold and judge it on that fold; two folds at least, or none."""
+        """Repeat the whole selection without each fold and score it on that fold; two folds at least, or none."""
         done = None if self.folder is None else self.folder.folds()
         request, cv = self.plan.request, self.plan.request.cv
         if not done and self.budget is not None and (needed := self._seconds_with_next(0, self.budget)):
@@ -367,7 +395,7 @@ class _Running:
             **written,
         )
         if folder is not None and (interrupted or not folder.goes_on):
-            folder.write("result.json", selection.to_dict())
+            folder.write(RESULT, selection.to_dict())
         return selection
 
 
@@ -469,23 +497,15 @@ def _held_out(
     if outcome is None:
         return {}
     n_units = problem.n_samples if problem.groups is None else len(np.unique(problem.groups))
-    score, score_all = outcome.interval.estimate, outcome.interval_all.estimate
-    intervals = numbers_of(outcome.interval, outcome.interval_of_difference, len(outcome.masks))
-    return {
-        "score_heldout": score,
-        "score_heldout_all_features": score_all,
-        "heldout": {
-            **intervals,
-            "difference": score - score_all,
-            "estimand": outcome.interval.estimand,
-            "in_points": is_share(score_name(scoring, problem)),
-            "rows_to_tell": rows_to_tell(intervals["difference_low"], intervals["difference_high"], n_units),
-            "by": "row" if problem.groups is None else "group",
-            "baseline": baseline_score(problem, scoring),
-        },
-        "frequency": frequencies(outcome.masks, problem.names),
-        "stability": _stability(outcome, answer, [problem.names[i] for i in order]),
-    }
+    difference = outcome.interval_of_difference
+    written = measured(
+        (outcome.interval, outcome.interval_all, difference), outcome.masks, problem.names,
+        difference=outcome.difference, estimand=outcome.interval.estimand,
+        in_points=is_share(score_name(scoring, problem)),
+        rows_to_tell=rows_to_tell(difference.low, difference.high, n_units),
+        by="row" if problem.groups is None else "group", baseline=baseline_score(problem, scoring),
+    )  # fmt: skip
+    return written | {"stability": _stability(outcome, answer, [problem.names[i] for i in order])}
 
 
 def _evidence(running: _Running, answer: Answer, outcome: HeldOutScores | None, order: IntArray) -> dict[str, Any]:
@@ -628,7 +648,7 @@ def _score_without(run: Run, chosen: IntArray, problem: Problem) -> dict[str, fl
     return {problem.names[unit[0]]: round(float(score), 12) for unit, score in zip(units, scores, strict=True)}
 
 
-def open_folder(path: Path | str, plan: Plan, problem: Problem, *, resume: bool) -> RunFolder:
+def open_folder(path: Path | str, plan: Plan, problem: Problem, *, resume: bool | None = None) -> RunFolder:
     """Open the folder of a run, new or to be resumed.
 
     Parameters
@@ -639,8 +659,8 @@ def open_folder(path: Path | str, plan: Plan, problem: Problem, *, resume: bool)
         What is to be run.
     problem : Problem
         The rows.
-    resume : bool
-        Go on with what is in the folder.
+    resume : bool, optional
+        Go on with the run that is in the folder; left out, where there is one.
 
     Returns
     -------
@@ -653,10 +673,11 @@ def open_folder(path: Path | str, plan: Plan, problem: Problem, *, resume: bool)
     >>> from fewer.run.request import Request
     >>> from fewer.run.planning import make_plan
     >>> problem = Problem.from_arrays([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
-    >>> folder = open_folder(tempfile.mkdtemp() + "/run", make_plan(problem, Request("fisher")), problem, resume=False)
+    >>> folder = open_folder(tempfile.mkdtemp() + "/run", make_plan(problem, Request("fisher")), problem)
     >>> type(folder).__name__
     'RunFolder'
     """
+    resume = (Path(path) / RUN).exists() if resume is None else resume
     parameters = plan.selector.get_params(deep=False)
     names = ("n_features_to_select", "include", "exclude", "feature_groups", "cost_weight", "start")
     sizes = {name: parameters[name] for name in names if parameters.get(name)}

@@ -1,4 +1,4 @@
-"""The answer: what was selected, how, and whether it helped."""
+"""`Selection`: what was selected, how, and whether it helped, as text, table, JSON, picture or pipeline."""
 
 from __future__ import annotations
 
@@ -694,19 +694,25 @@ def glance_of(problem: Problem, n_missing: int) -> TableGlance:
     }  # fmt: skip
 
 
-def numbers_of(chosen: ConfidenceInterval, difference: ConfidenceInterval, n_folds: int) -> HeldOutNumbers:
-    """Write the intervals of the held-out score and of the difference from all features out."""
-    return {
-        "low": chosen.low, "high": chosen.high, "difference": difference.estimate, "difference_low": difference.low,
-        "difference_high": difference.high, "p_value": difference.p_value, "n_folds": n_folds,
-    }  # fmt: skip
+def measured(
+    intervals: Sequence[ConfidenceInterval], masks: Sequence[NDArray[Any]], names: Sequence[str], **about: Any
+) -> dict[str, Any]:
+    """Write out what the repetitions without each fold gave: scores, and in which share of them each feature came back.
 
-
-def frequencies(masks: Sequence[NDArray[Any]], names: Sequence[str]) -> dict[str, float]:
-    """Return in which share of the repetitions each feature was chosen, the most frequent first."""
+    `intervals` are those of the chosen features, of all features, and of the difference.
+    """
+    chosen, everyone, difference = intervals
     shares = np.mean([mask != 0 for mask in masks], axis=0)
     often = np.argsort(-shares, kind="stable")
-    return {names[i]: round(float(shares[i]), 4) for i in often if shares[i] > 0}
+    return {
+        "score_heldout": chosen.estimate,
+        "score_heldout_all_features": everyone.estimate,
+        "heldout": {
+            "low": chosen.low, "high": chosen.high, "difference": difference.estimate, "difference_low": difference.low,
+            "difference_high": difference.high, "p_value": difference.p_value, "n_folds": len(masks), **about,
+        },
+        "frequency": {names[i]: round(float(shares[i]), 4) for i in often if shares[i] > 0},
+    }  # fmt: skip
 
 
 def rows_to_tell(low: float | None, high: float | None, n_rows: int) -> int:

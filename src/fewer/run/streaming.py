@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -29,11 +30,11 @@ from fewer.problem import BoolArray, FloatArray, Problem, mask_of
 from fewer.rankers import FTest
 from fewer.rankers._streamed import rank_stream
 from fewer.run.all_rows import EVEN, AllRows, FoldRule, HeldoutSums, LinearRule, group_cells
-from fewer.run.folder import RESULT, RUN, RunFolder
+from fewer.run.folder import RESULT
 from fewer.run.planning import AUTO_ROWS, Plan, make_plan, prepare_rows, thin
 from fewer.run.request import Request
-from fewer.run.running import MAX_REDUNDANCY, components_of, curve_of, open_folder, run_plan, versions
-from fewer.run.selection import Selection, TableGlance, frequencies, glance_of, numbers_of
+from fewer.run.running import MAX_REDUNDANCY, components_of, curve_of, open_folder, run_kept, versions
+from fewer.run.selection import Selection, TableGlance, glance_of, measured
 from fewer.search import RegularizationPath
 from fewer.selectors import SubsetSelector
 from fewer.selectors._base import lay_out_space
@@ -152,9 +153,9 @@ def draw_sample(stream: Stream, n_rows: int, seed: int, resources: Resources, re
 
 def _numbered(rows: Problem) -> Problem:
     """Number groups and times of a sample from 0, as those of a table in memory are."""
-    found = {name: vars(rows)[name] for name in ("groups", "time")}
+    labels = {name: vars(rows)[name] for name in ("groups", "time")}
     codes: dict[str, Any] = {
-        name: np.unique(own, return_inverse=True)[1] for name, own in found.items() if own is not None
+        name: np.unique(values, return_inverse=True)[1] for name, values in labels.items() if values is not None
     }
     return replace(rows, **codes)
 
@@ -255,16 +256,12 @@ def select_stream(
         return _on_sample(stream, asked, resources, command, resume_dir, reason)
     assert isinstance(selector, SubsetSelector)
     _refuse_whole_rows(stream, criterion, selector, asked)
-    folder = None if resume_dir is None else _folder(resume_dir, plan, stream.like)
-    try:
+    with nullcontext() if resume_dir is None else closing(open_folder(resume_dir, plan, stream.like)) as folder:
         answer = _on_sums(stream, plan, criterion, resources)
         answer = replace(answer, seconds=round(time.perf_counter() - began, 3))
         if folder is not None:
             folder.write(RESULT, answer.to_dict())
-        return answer
-    finally:
-        if folder is not None:
-            folder.close()
+    return answer
 
 
 def _why_sampled(stream: Stream, criterion: Criterion | None, selector: Any, asked: Request) -> str | None:
@@ -290,19 +287,19 @@ def _on_sums(stream: Stream, plan: Plan, criterion: Any, resources: Resources) -
     assert isinstance(selector, SubsetSelector)
     with one_blas_thread():
         work = _SearchPlan(stream.sent(), selector, DealtFolds.of(stream, max(cv, 1), int(criterion.cv), seed))
-        found: _Searched
+        searched: _Searched
         if isinstance(criterion, LeastSquares):
             make = partial(GramSums, stream.like, work.folds.n_cells, seed, work.folds)
-            found = collect(stream, make, resources, partial(_search_gram, work, cv > 0))
+            searched = collect(stream, make, resources, partial(_search_gram, work, cv > 0))
         elif isinstance(criterion, CrossValidated):
             model = LogisticModel.of(criterion, stream.like)
             assert isinstance(model, LogisticModel)
-            found = _search_logistic(work, cv > 0, LogisticTable.of(stream, model, work.folds, resources))
+            searched = _search_logistic(work, cv > 0, LogisticTable.of(stream, model, work.folds, resources))
         else:
-            found = _search_counts(work, cv > 0, CountedTable.of(stream, criterion, work.folds, resources))
-        outcome = found.judged(stream, work, resources) if cv else None
-        shown = _evidence(stream, found, selector, seed, resources)
-    return replace(_describe(stream, plan, found, outcome), evidence=shown)
+            searched = _search_counts(work, cv > 0, CountedTable.of(stream, criterion, work.folds, resources))
+        outcome = searched.judged(stream, work, resources) if cv else {}
+        shown = _evidence(stream, searched, selector, seed, resources)
+    return replace(_describe(stream, plan, searched, outcome), evidence=shown)
 
 
 def _refuse_whole_rows(stream: Stream, criterion: Any, selector: SubsetSelector, asked: Request) -> None:
@@ -352,7 +349,7 @@ def _on_sample(
         answer = _on_all_rows(stream, asked, resources, command, folder)
     else:
         rows = prepare_rows(draw_sample(stream, SAMPLE_ROWS, asked.seed, resources, reason), asked)
-        answer = _run(rows, replace(make_plan(rows, asked), command=command), folder)
+        answer = run_kept(replace(make_plan(rows, asked), command=command), rows, folder)
     for column in answer.data.get("columns", ()):  # rows of a stream are numbers
         column |= {"date": True} if column["name"] in stream.dated else {}
     if folder is not None:
@@ -378,8 +375,8 @@ def _on_all_rows(
         answer = replace(raced, warnings=[*raced.warnings, f"{about}; {reason}."])
     else:
         with one_blas_thread():
-            found = _ask_all(stream, sample, asked, resources)
-        answer = _Whole(found, stream, rows, raced, asked, about, n_missing).answer()
+            asked_of_all = _ask_all(stream, sample, asked, resources)
+        answer = _Whole(asked_of_all, stream, rows, raced, asked, about, n_missing).answer()
         answer = replace(answer, seconds=round(time.perf_counter() - began, 3))
     return answer
 
@@ -394,27 +391,11 @@ def _race(sample: Problem, asked: Request, command: str, folder: Path | str | No
             assert isinstance(plan.selector, AutoSelector)
             usual = plan.selector.budget * (n_rows / rounds[0]) ** 2
             plan = replace(plan, selector=plan.selector.set_params(budget=usual))
-        found = _run(rows, plan, folder if number == 0 else None)
-        often = {name for name, share in found.frequency.items() if share > 0.5}
-        if often == set(found.names) or rows.n_samples >= sample.n_samples:
+        selection = run_kept(plan, rows, folder if number == 0 else None, goes_on=True)
+        often = {name for name, share in selection.frequency.items() if share > 0.5}
+        if often == set(selection.names) or rows.n_samples >= sample.n_samples:
             break
-    return found, rows
-
-
-def _run(rows: Problem, plan: Plan, folder: Path | str | None) -> Selection:
-    if folder is None:
-        return run_plan(plan, rows)
-    kept = _folder(folder, plan, rows)
-    kept.goes_on = plan.request.is_auto
-    try:
-        return run_plan(plan, rows, folder=kept)
-    finally:
-        kept.close()
-
-
-def _folder(path: Path | str, plan: Plan, rows: Problem) -> RunFolder:
-    """Open the folder of a run; if one is there, it goes on."""
-    return open_folder(path, plan, rows, resume=(Path(path) / RUN).exists())
+    return selection, rows
 
 
 def _unasked(stream: Stream, sample: RowSample, raced: Selection, asked: Request) -> str:
@@ -461,8 +442,7 @@ class _Whole:
     def answer(self) -> Selection:
         """Take what all rows say, unless they show nothing or a model of the sample is surely better."""
         found, raced = self.found, self.raced
-        space, n = found.whole.space, len(found.sizes)
-        intervals = [found.sums.interval(place, found.is_share) for place in range(n)]
+        space, intervals = found.whole.space, found.intervals
         best = max(interval.estimate for interval in intervals)
         model = "least squares with products" if found.pairs else "least squares"
         n_others = int(found.sums.rows.sum())
@@ -474,12 +454,10 @@ class _Whole:
         chosen = {prefer: found.size_for(prefer, space.min_units, space.max_units) for prefer in MARGIN}
         size = chosen[self.asked.prefer]
         place = found.sizes.index(size)
-        whole = intervals[-1]
-        none = replace(whole, estimate=0.0, low=0.0, high=0.0, standard_error=0.0)
-        outcome = _Outcome(
-            intervals[place], whole, found.sums.interval(n + place, found.is_share) if place < n - 1 else none,
-            [mask_of(one.features(size), self.rows.n_features) for one in found.folds],
-        )  # fmt: skip
+        masks = [mask_of(one.features(size), self.rows.n_features) for one in found.folds]
+        outcome = _measured(
+            self.stream, (intervals[place], intervals[-1], found.differences[place]), masks, raced.score_name in EVEN
+        )
         how = f"by {model}{self._products()}"
         notes = [f"{self.about}; the other {n_others:,} rows chose and scored the features, {how}."]
         if (n_columns := self.stream.n_features) > UNSCREENED:
@@ -494,37 +472,35 @@ class _Whole:
 
     def _products(self) -> str:
         names = self.rows.names
-        told = [f"{names[i]} × {names[j]}" for i, j in self.found.pairs[:3]]
-        return f" ({', '.join(told)}{', …' if len(self.found.pairs) > 3 else ''})" if told else ""
+        products = [f"{names[i]} × {names[j]}" for i, j in self.found.pairs[:3]]
+        return f" ({', '.join(products)}{', …' if len(self.found.pairs) > 3 else ''})" if products else ""
 
-    def _written(self, size: int, chosen: dict[str, int], outcome: _Outcome, notes: list[str], model: str) -> Selection:
+    def _written(
+        self, size: int, chosen: dict[str, int], outcome: dict[str, Any], notes: list[str], model: str
+    ) -> Selection:
         raced, names, order = self.raced, self.rows.names, self.found.whole.features(size)
         everyone = self.found.whole.features(self.found.sizes[-1])
         ranking = np.empty(len(names), dtype=np.int64)
         ranking[np.concatenate([everyone, np.setdiff1d(np.arange(len(names)), everyone)])] = 1 + np.arange(len(names))
-        choices = {prefer: mask_of(self.found.whole.features(own), len(names)) for prefer, own in chosen.items()}
+        choices = {
+            prefer: mask_of(self.found.whole.features(n_units), len(names)) for prefer, n_units in chosen.items()
+        }
         judge = KNN(n_neighbors="auto")
         answer = Answer(
             mask_of(order, len(names)), ranking, judge, curve=self._curve(choices), choices=choices, judge=judge
         )
-        features, told = [names[i] for i in order], raced.evidence
+        features, evidence = [names[i] for i in order], raced.evidence
         if set(features) != set(raced.names):
             shown = thin(self.rows, SHOWN_ROWS, self.asked.seed)
             n_total = self.stream.n_samples
-            told = Evidence(shown, answer, order, judge, None, self.asked.seed, n_total=n_total).gather()
-        measured: dict[str, Any] = {}
-        if self.asked.cv:
-            measured["heldout"] = outcome.numbers(self.stream, raced.score_name in EVEN)
-            measured["score_heldout"] = outcome.chosen.estimate
-            measured["score_heldout_all_features"] = outcome.everyone.estimate
+            evidence = Evidence(shown, answer, order, judge, None, self.asked.seed, n_total=n_total).gather()
         return replace(
             raced,
             features=features,
             support=answer.support.tolist(),
             nothing_found=False,
             reason=self._reason(answer, model),
-            stand_ins={name: own for name, own in raced.stand_ins.items() if name in features},
-            frequency=frequencies(outcome.masks, names),
+            stand_ins={name: others for name, others in raced.stand_ins.items() if name in features},
             stability={},
             curve=curve_of(answer, names),
             redundancy=redundancy(self.rows, order.tolist()) if 2 <= len(order) <= MAX_REDUNDANCY else {},
@@ -532,8 +508,8 @@ class _Whole:
             warnings=[*raced.warnings, *notes],
             n_rows=self.stream.n_samples,
             data=self._glance(),
-            evidence=told,
-            **measured,
+            evidence=evidence,
+            **(outcome if self.asked.cv else {"frequency": outcome["frequency"]}),
         )
 
     def _glance(self) -> TableGlance:
@@ -543,20 +519,19 @@ class _Whole:
         return _with_classes(glance, self.stream)
 
     def _curve(self, choices: dict[str, BoolArray]) -> dict[str, Any]:
-        found = self.found
-        intervals = [found.sums.interval(place, found.is_share) for place in range(len(found.sizes))]
-        scores = np.array([interval.estimate for interval in intervals])
+        all_rows = self.found
+        scores = np.array([interval.estimate for interval in all_rows.intervals])
         return {
-            "size": np.array([len(found.whole.features(size)) for size in found.sizes]),
+            "size": np.array([len(all_rows.whole.features(size)) for size in all_rows.sizes]),
             "score": scores,
-            "standard_error": np.array([interval.standard_error for interval in intervals]),
+            "standard_error": np.array([interval.standard_error for interval in all_rows.intervals]),
             "loss": 1.0 - scores,
-            "loss_error": found.errors,
+            "loss_error": np.array([interval.standard_error for interval in all_rows.differences]),
             "chosen": {prefer: int(mask.sum()) for prefer, mask in choices.items()},
             "all": len(scores) - 1,
             "score_name": self.raced.score_name,
             "loss_name": self._loss_name,
-            "in_points": found.is_share,
+            "in_points": all_rows.is_share,
         }
 
     @property
@@ -568,11 +543,11 @@ class _Whole:
     def _reason(self, answer: Answer, model: str) -> str:
         scores, sizes = answer.curve["score"], answer.curve["size"]
         best = int(np.argmax(scores))
-        own = int(np.argmax(sizes == answer.support.sum()))
+        chosen = int(np.argmax(sizes == answer.support.sum()))
         return (
             f"Features were taken out of {model} one by one, always the one that all rows miss least. The score is "
-            f"highest with {sizes[best]} features ({score_text(scores[best])}); the {sizes[own]} selected reach "
-            f"{score_text(scores[own])}."
+            f"highest with {sizes[best]} features ({score_text(scores[best])}); the {sizes[chosen]} selected reach "
+            f"{score_text(scores[chosen])}."
         )
 
 
@@ -607,14 +582,15 @@ class _Searched:
     score_without: FloatArray
     folds: list[tuple[BoolArray, FoldRule]]
     n_missing: int
-    told: str
+    passes: str
     cuts: dict[str, list[float]]
 
-    def judged(self, stream: Stream, work: _SearchPlan, resources: Resources) -> _Outcome:
-        """Let one more pass judge each outer fold by the selection without it."""
+    def judged(self, stream: Stream, work: _SearchPlan, resources: Resources) -> dict[str, Any]:
+        """Score each outer fold by the selection without it, in one more pass."""
         masks, rules = map(list, zip(*self.folds, strict=True))
         make = partial(HeldoutSums, rules, 2, work.folds, group_cells(stream))
-        return _Outcome.of(collect(stream, make, resources), masks, stream.like.task == "classification")
+        sums, is_share = collect(stream, make, resources), stream.like.task == "classification"
+        return _measured(stream, [sums.interval(place, is_share) for place in range(3)], masks)
 
 
 @dataclass(frozen=True, eq=False)
@@ -633,7 +609,7 @@ class _Searches:
         Returns who predicts an outer fold, from the other rows: of the fold, its scorer and the features.
     n_missing : int
         How many cells are missing.
-    told : callable
+    passes : callable
         Says, after the searches, how often the table was read.
     cuts : dict
         Where columns were cut.
@@ -644,7 +620,7 @@ class _Searches:
     varies: Callable[[Any], BoolArray]
     rule: Callable[[int, Any, BoolArray], FoldRule]
     n_missing: int
-    told: Callable[[], str]
+    passes: Callable[[], str]
     cuts: dict[str, list[float]] = field(default_factory=dict)
 
     def run(self, judged: bool) -> _Searched:
@@ -659,7 +635,7 @@ class _Searches:
         for known in (fitted.criterion, fitted.criterion_):  # the sums stay here
             assert isinstance(known, _Known)
             known.scorer = None
-        return _Searched(fitted, without, folds, self.n_missing, self.told(), self.cuts)
+        return _Searched(fitted, without, folds, self.n_missing, self.passes(), self.cuts)
 
     def fit_to(self, scorer: Any, without: int | None) -> SubsetSelector:
         """Search by a scorer of all rows, or of those outside one outer fold, on two rows in which as much varies."""
@@ -689,11 +665,11 @@ def _search_gram(work: _SearchPlan, judged: bool, sums: GramSums) -> _Searched:
     def scorer(without: int | None) -> FoldedLeastSquaresScorer:
         return FoldedLeastSquaresScorer(sums, dealt.parts(without), alpha, forward=dealt.forward)
 
-    def varies(own: FoldedLeastSquaresScorer) -> BoolArray:
-        return np.asarray(np.bincount(own.owner, own.system.varies, minlength=n_features) > 0)
+    def varies(scorer_of_part: FoldedLeastSquaresScorer) -> BoolArray:
+        return np.asarray(np.bincount(scorer_of_part.owner, scorer_of_part.system.varies, minlength=n_features) > 0)
 
-    def rule(_: int, own: FoldedLeastSquaresScorer, mask: BoolArray) -> FoldRule:
-        return LinearRule.of(sums, own, (mask, np.ones_like(mask)), spread)
+    def rule(_: int, scorer_of_part: FoldedLeastSquaresScorer, mask: BoolArray) -> FoldRule:
+        return LinearRule.of(sums, scorer_of_part, (mask, np.ones_like(mask)), spread)
 
     present = sums.about[:, :, 0].sum(axis=0)
     first = np.searchsorted(sums.owner, np.arange(n_features))
@@ -712,15 +688,15 @@ def _search_counts(work: _SearchPlan, judged: bool, counted: CountedTable) -> _S
     def rule(fold: int, _: Any, mask: BoolArray) -> FoldRule:
         return _CountedRule(counted.rules([outer != fold], np.where(outer == fold, 0, -1)), mask)
 
-    def told() -> str:
+    def passes() -> str:
         n_rows = counted.n_cut
         share = "all" if n_rows == work.stream.n_samples else f"a sample of {n_rows:,}"
         return f"once for each step; columns were cut by MDLP on {share} of them"
 
     edges = zip(work.stream.like.names, counted.bins.edges, strict=True)
-    cuts = {name: own.tolist() for name, own in edges if len(own)}
+    cuts = {name: cuts_of_column.tolist() for name, cuts_of_column in edges if len(cuts_of_column)}
     scorer = partial(StreamedNaiveBayesScorer, counted)
-    return _Searches(work, scorer, lambda _: counted.varies, rule, counted.n_missing, told, cuts).run(judged)
+    return _Searches(work, scorer, lambda _: counted.varies, rule, counted.n_missing, passes, cuts).run(judged)
 
 
 def _search_logistic(work: _SearchPlan, judged: bool, table: LogisticTable) -> _Searched:
@@ -732,14 +708,14 @@ def _search_logistic(work: _SearchPlan, judged: bool, table: LogisticTable) -> _
     def rule(_: int, scorer: StreamedLogisticScorer, mask: BoolArray) -> FoldRule:
         return _LogisticRule(table.inputs, *scorer.coefficients(np.stack([mask, np.ones_like(mask)])))
 
-    def told() -> str:
+    def passes() -> str:
         n_rows = table.sample.n_samples
         gaps = table.moments.missing.any() and n_rows < work.stream.n_samples
         medians = f"; missing numbers were filled by medians of a sample of {n_rows:,}" if gaps else ""
         return f"in {table.n_passes:,} passes, one for each step of Newton's method{medians}"
 
     scorer = partial(StreamedLogisticScorer, table)
-    return _Searches(work, scorer, varies, rule, table.n_missing, told).run(judged)
+    return _Searches(work, scorer, varies, rule, table.n_missing, passes).run(judged)
 
 
 @dataclass(frozen=True, eq=False)
@@ -761,27 +737,19 @@ class _LogisticRule(FoldRule):
         cells = self.inputs.cells(rows.X)
         cells = np.where(np.isnan(cells), self.fill[:, None], cells)
         decisions = self.coefficients[0] + np.einsum("pn,pmc->nmc", cells, self.coefficients[1:])
-        found = decisions.argmax(axis=2) if decisions.shape[2] > 1 else decisions[:, :, 0] > 0.0
-        return (found == rows.y[:, None]).astype(np.float64)
+        predicted = decisions.argmax(axis=2) if decisions.shape[2] > 1 else decisions[:, :, 0] > 0.0
+        return (predicted == rows.y[:, None]).astype(np.float64)
 
 
-@dataclass(frozen=True, eq=False)
-class _Outcome:
-    chosen: ConfidenceInterval
-    everyone: ConfidenceInterval
-    difference: ConfidenceInterval
-    masks: list[BoolArray]
-
-    @classmethod
-    def of(cls, sums: HeldoutSums, masks: list[BoolArray], is_share: bool) -> _Outcome:
-        chosen, everyone, difference = (sums.interval(place, is_share) for place in range(3))
-        return cls(chosen, everyone, difference, masks)
-
-    def numbers(self, stream: Stream, even: bool = False) -> Any:
-        """Write the intervals out, beside the score of knowing nothing; `even` where classes count the same."""
-        told = {"in_points": stream.like.task == "classification", "by": "row" if stream.groups is None else "group"}
-        baseline = _nothing(stream, even) if even or stream.weights is None else None
-        return {**numbers_of(self.chosen, self.difference, len(self.masks)), **told, "baseline": baseline}
+def _measured(
+    stream: Stream, intervals: Sequence[ConfidenceInterval], masks: list[BoolArray], even: bool = False
+) -> dict[str, Any]:
+    """Write the held-out scores out, beside that of knowing nothing; `even` where classes count the same."""
+    return measured(
+        intervals, masks, stream.like.names, in_points=stream.like.task == "classification",
+        by="row" if stream.groups is None else "group",
+        baseline=_nothing(stream, even) if even or stream.weights is None else None,
+    )  # fmt: skip
 
 
 def _nothing(stream: Stream, even: bool) -> float:
@@ -800,22 +768,20 @@ def _with_classes(glance: TableGlance, stream: Stream) -> TableGlance:
     return glance
 
 
-def _describe(stream: Stream, plan: Plan, found: _Searched, outcome: _Outcome | None) -> Selection:
-    like, fitted = stream.like, found.fitted
+def _describe(stream: Stream, plan: Plan, searched: _Searched, outcome: dict[str, Any]) -> Selection:
+    like, fitted = stream.like, searched.fitted
     chosen, order = np.flatnonzero(fitted.support_), fitted.answer_.order
-    glance = _with_classes(glance_of(like, found.n_missing), stream)
-    if found.cuts:
-        glance["cuts"] = found.cuts
+    glance = _with_classes(glance_of(like, searched.n_missing), stream)
+    if searched.cuts:
+        glance["cuts"] = searched.cuts
     note = (
-        f"The table was read in chunks: {stream.n_samples:,} rows in {counted(stream.n_parts, 'part')}, {found.told}; "
-        "all rows were used."
+        f"The table was read in chunks: {stream.n_samples:,} rows in {counted(stream.n_parts, 'part')}, "
+        f"{searched.passes}; all rows were used."
     )
     return Selection(
         features=[like.names[i] for i in order],
         support=fitted.support_.tolist(),
         score_search=fitted.score_,
-        score_heldout=None if outcome is None else outcome.chosen.estimate,
-        score_heldout_all_features=None if outcome is None else outcome.everyone.estimate,
         score_name="accuracy" if like.task == "classification" else "R²",
         method=plan.name,
         **components_of(plan.selector.components()),
@@ -825,9 +791,8 @@ def _describe(stream: Stream, plan: Plan, found: _Searched, outcome: _Outcome | 
         set_aside=[like.names[i] for i in fitted.set_aside_],
         warnings=[*like.notes, note],
         suspicions=list(like.suspicions),
-        heldout=outcome.numbers(stream) if outcome else {},
-        score_without={like.names[c]: round(float(s), 12) for c, s in zip(chosen, found.score_without, strict=True)},
-        frequency=frequencies(outcome.masks, like.names) if outcome else {},
+        score_without={like.names[c]: round(float(s), 12) for c, s in zip(chosen, searched.score_without, strict=True)},
+        **outcome,
         n_rows=stream.n_samples,
         n_features=like.n_features,
         data=glance,
@@ -838,10 +803,10 @@ def _describe(stream: Stream, plan: Plan, found: _Searched, outcome: _Outcome | 
 
 
 def _evidence(
-    stream: Stream, found: _Searched, selector: SubsetSelector, seed: int, resources: Resources
+    stream: Stream, searched: _Searched, selector: SubsetSelector, seed: int, resources: Resources
 ) -> dict[str, Any]:
     """Draw rows for the page in one more pass, where that is cheap."""
-    fitted = found.fitted
+    fitted = searched.fitted
     if stream.n_samples * stream.n_features > SHOWN_CELLS or fitted.support_.sum() == 0:
         return {}
     rows, n_total = draw_sample(stream, SHOWN_ROWS, seed, resources), stream.n_samples

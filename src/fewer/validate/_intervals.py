@@ -1,4 +1,4 @@
-"""Intervals for cross-validated scores, and what exactly they are intervals of.
+"""Intervals of scores and what exactly they are intervals of; the bootstrap, stability, tests of significance.
 
 The scores of two folds are not independent: each fold helps to train the rule that is tested on the other, so chance
 agreement between them counts twice. For a rule that adds up class differences, tested on noise, the correlation of two

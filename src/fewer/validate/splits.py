@@ -1,6 +1,7 @@
-"""Folds as one number a row: row i is judged by the rows whose fold differs.
+"""Folds, training and test rows, samples of rows, and near-copies among rows.
 
-Training and test rows of any cross-validation: repeated, stratified, grouped, time-ordered.
+Folds are one number a row: row i is predicted by the rows whose fold differs. Splits are repeated, stratified,
+grouped or ordered in time.
 
 Cross-validation in layers: test, validation and training (Loughrey, chapter 5; specification section 6).
 
@@ -535,12 +536,12 @@ class LayeredFolds:
             One a test fold.
         """
         everything = np.arange(problem.n_samples)
-        for train, test, own in _parts(problem, everything, self.n_test, rng):
+        for train, test, draw_of_fold in _parts(problem, everything, self.n_test, rng):
             inner = tuple(
                 Layer(part, held, assign_folds(problem.take(part), self.n_training, draw))
-                for part, held, draw in _parts(problem, train, self.n_validation, own)
+                for part, held, draw in _parts(problem, train, self.n_validation, draw_of_fold)
             )
-            yield Layer(train, test, assign_folds(problem.take(train), self.n_training, own), inner)
+            yield Layer(train, test, assign_folds(problem.take(train), self.n_training, draw_of_fold), inner)
 
 
 def _parts(
@@ -608,9 +609,9 @@ def _quotas(counts: IntArray, n_samples: int) -> IntArray:
     wanted = np.maximum(counts * (n_samples / counts.sum()) - floor, 0.0)
     wanted *= left / max(wanted.sum(), 1e-300)
     share = np.minimum(floor + np.floor(wanted).astype(np.int64), counts)
-    rest = np.argsort(-(wanted - np.floor(wanted)), kind="stable")  # what rounding left, one by one
+    by_remainder = np.argsort(-(wanted - np.floor(wanted)), kind="stable")  # what rounding left, one by one
     while (missing := n_samples - int(share.sum())) > 0:
-        share[[place for place in rest if share[place] < counts[place]][:missing]] += 1
+        share[[place for place in by_remainder if share[place] < counts[place]][:missing]] += 1
     return share
 
 
@@ -685,9 +686,9 @@ def boxes(cells: FloatArray, rows: IntArray, n_boxes: int) -> list[IntArray]:
     """
     if n_boxes <= 1:
         return [rows] if n_boxes == 1 else []
-    own = cells[rows]
-    column = int(own.var(axis=0).argmax()) if cells.shape[1] else 0
-    order = rows[np.argsort(own[:, column], kind="stable")] if cells.shape[1] else rows
+    inside = cells[rows]
+    column = int(inside.var(axis=0).argmax()) if cells.shape[1] else 0
+    order = rows[np.argsort(inside[:, column], kind="stable")] if cells.shape[1] else rows
     lower = n_boxes // 2
     cut = len(rows) * lower // n_boxes
     return [*boxes(cells, order[:cut], lower), *boxes(cells, order[cut:], n_boxes - lower)]
