@@ -126,7 +126,7 @@ def _pictures(found: Any) -> list[dict[str, Any]]:
 
     kinds = {"sizes": "Score against the number of features of the good subsets.",
              "prices": "Score against what the features of a good subset cost together.",
-             "matrix": "Good subsets, one per column, similar ones side by side; dark: contains the feature."}  # fmt: skip
+             "matrix": "Good subsets, one per column, similar ones side by side; dark: has the feature."}  # fmt: skip
     pictures = []
     for kind, text in kinds.items():
         if kind != "prices" or found.costs is not None:
