@@ -83,6 +83,7 @@ class CheckedOnce(BaseEstimator):
     _get_param_names: ClassVar[Any] = classmethod(parameter_names)
 
     def _validate_params(self) -> None:
+        """Refuse parameters that the class does not allow, naming the parameter, what was given and what is allowed."""
         given = self.get_params(deep=False)
         key = tuple((type(value), value) for value in given.values())  # True and 1 are equal
         if all(issubclass(kind, (*PLAIN, BaseEstimator)) for kind, _ in key) and _VALID.get(self) == key:
@@ -132,9 +133,7 @@ class Component(CheckedOnce, ABC):
         for name in {"bind", "steps", "run", "rank"} & set(vars(cls)):
             setattr(cls, name, _checked(vars(cls)[name]))
 
-    def check_parameters(self) -> None:
-        """Refuse parameters that the class does not allow, naming the parameter, what was given and what is allowed."""
-        self._validate_params()
+    check_parameters = CheckedOnce._validate_params
 
     def check_rows(self, problem: Problem) -> None:
         """Refuse rows that come with something that the component does not say it can use.
