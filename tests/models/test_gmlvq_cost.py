@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from fewer.kernels.gmlvq import margin_cost, margin_pull
 from fewer.models._gmlvq import Diagonal, Full, Margins
 
 VARIANTS = [
@@ -42,10 +43,10 @@ class Model:
         return self.rows.distances(self.rows.image(omega), omega, prototypes)
 
     def cost(self, prototypes, omega):
-        return self.margins.cost(self.distances(prototypes, omega)) + self.alpha * self.rows.entropy(omega)
+        return margin_cost(self.distances(prototypes, omega), *self.margins) + self.alpha * self.rows.entropy(omega)
 
     def gradients(self):
-        _, pull = self.margins.pull(self.distances(self.prototypes, self.omega))
+        _, pull = margin_pull(self.distances(self.prototypes, self.omega), *self.margins)
         by_w, by_omega = self.rows.gradients(self.rows.image(self.omega), self.omega, self.prototypes, pull)
         return by_w, by_omega + self.alpha * self.rows.entropy_gradient(self.omega)
 
@@ -106,6 +107,6 @@ def test_rows_on_a_prototype_and_rows_between_two_cost_nothing_undefined():
     margins = Margins(np.array([[0], [1]]) == y, np.ones(2))
     rows = Full(X, np.zeros(2, dtype=int))
     distances = rows.distances(rows.image(np.eye(2)[None]), np.eye(2)[None], np.zeros((2, 2)))
-    cost, pull = margins.pull(distances)
+    cost, pull = margin_pull(distances, *margins)
     assert cost == 0
     assert (pull == 0).all()

@@ -101,12 +101,9 @@ class Full:
     def distances(self, image: Image, omega: FloatArray, prototypes: FloatArray) -> FloatArray:
         """Return the (K, n) squared distances."""
         targets = self._targets(omega, prototypes)
-        if self.n_matrices == 1:
-            squares = targets @ image.points
-        else:
-            squares = np.empty((len(prototypes), len(self.X)), dtype=self.X.dtype)
-            for _, block, mine in self._blocks(image, prototypes):
-                squares[mine] = targets[mine] @ block
+        squares = np.empty((len(prototypes), len(self.X)), dtype=self.X.dtype)
+        for _, block, mine in self._blocks(image, prototypes):
+            squares[mine] = targets[mine] @ block
         distances_from_products(squares, image.squares, targets, self.matrix_of)
         if len(self.incomplete):
             for k in range(len(prototypes)):
@@ -218,14 +215,6 @@ class Margins(NamedTuple):
 
     same: BoolArray
     weights: FloatArray
-
-    def cost(self, distances: FloatArray) -> float:
-        """Sum s (d₊ − d₋) / (d₊ + d₋) over the rows."""
-        return float(margin_cost(distances, *self))
-
-    def pull(self, distances: FloatArray) -> tuple[float, FloatArray]:
-        """Return the cost and its (K, n) gradient by the distances."""
-        return margin_pull(distances, *self)
 
 
 def _broadcast(scales: FloatArray, omega: FloatArray) -> FloatArray:
@@ -679,7 +668,7 @@ class _Descent:
         w_history: deque[FloatArray] = deque([prototypes], maxlen=WINDOW)
         omega_history: deque[tuple[Image, FloatArray]] = deque([(image, omega)], maxlen=WINDOW)
         for step in range(max_iter + 1):
-            loss, pull = self.margins.pull(distances)
+            loss, pull = margin_pull(distances, *self.margins)
             self.losses.append(loss + force)
             self._judge(step, prototypes, omega)
             if step == max_iter or self._is_over(step, patience):
@@ -690,7 +679,7 @@ class _Descent:
             if averaging:
                 middle = sum(w_history, np.zeros_like(prototypes)) / len(w_history)
                 both = rows.distances(image, omega, np.concatenate([next_prototypes, middle]))
-                if self.margins.cost(both[:n_prototypes]) > self.margins.cost(both[n_prototypes:]):
+                if margin_cost(both[:n_prototypes], *self.margins) > margin_cost(both[n_prototypes:], *self.margins):
                     next_prototypes, self.step_prototypes = middle, SHRINK * self.step_prototypes
             # Distances to the prototypes here judge an Ω, those to the next prototypes begin the next step.
             here_and_next = np.concatenate([prototypes, next_prototypes])
@@ -705,8 +694,8 @@ class _Descent:
                     mean_image, mean_omega = rows.mean_image(images, omegas)
                     mean_both = rows.distances(mean_image, mean_omega, here_and_next)
                     mean_force = self._force(mean_omega)
-                    mean_cost = self.margins.cost(mean_both[:n_prototypes]) + mean_force
-                    if self.margins.cost(both[:n_prototypes]) + force > mean_cost:
+                    mean_cost = margin_cost(mean_both[:n_prototypes], *self.margins) + mean_force
+                    if margin_cost(both[:n_prototypes], *self.margins) + force > mean_cost:
                         next_image, next_omega, both, force = mean_image, mean_omega, mean_both, mean_force
                         self.step_matrix *= SHRINK
                 image, omega = next_image, next_omega
@@ -735,7 +724,8 @@ class _Descent:
             return 0.0
         rows, margins = self._watched
         omega, prototypes = (a.astype(rows.X.dtype, copy=False) for a in (omega, prototypes))
-        return margins.cost(rows.distances(rows.image(omega), omega, prototypes)) / float(margins.weights.sum())
+        cost = margin_cost(rows.distances(rows.image(omega), omega, prototypes), *margins)
+        return float(cost) / float(margins.weights.sum())
 
     def _is_over(self, step: int, patience: int | None) -> bool:
         recent = self.losses[-LOOK_BACK:]

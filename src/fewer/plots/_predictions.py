@@ -14,7 +14,7 @@ from fewer.errors import InputError
 from fewer.evaluate.distributions import distribution, predictions, shown_classes
 from fewer.evaluate.planes import plane
 from fewer.io import to_problem
-from fewer.plots._rankings import readable_on
+from fewer.plots._rankings import draw_matrix
 from fewer.plots._sizes import NAME
 from fewer.plots._style import COLORS, LINES, MARKERS, SEQUENTIAL, Display, figure_of, legend_below, legend_beside
 from fewer.problem import FloatArray
@@ -149,8 +149,8 @@ def number_subsets(ax: Axes, fpr: FloatArray, tpr: FloatArray, labels: list[str]
 
 KINDS = ("roc", "confusion", "calibration", "points")
 AXES = {
-    "calibration": {"xlabel": "predicted probability", "ylabel": "share that came true"},
-    "points": {"xlabel": "truth", "ylabel": "predicted"},
+    "calibration": {"xlabel": "predicted probability", "ylabel": "observed share"},
+    "points": {"xlabel": "actual value", "ylabel": "predicted"},
 }
 
 
@@ -268,16 +268,9 @@ class PredictionsDisplay(Display):
 
     def _counts(self, ax: Axes) -> None:
         counts = np.array(next(iter(self.parts.values()))["confusion"])
-        image = ax.imshow(counts / np.maximum(counts.sum(axis=1, keepdims=True), 1), vmin=0, vmax=1, cmap="Blues")
-        for (i, j), n in np.ndenumerate(counts):
-            ink = readable_on(image.to_rgba(np.array([image.get_array()[i, j]]))[0])  # type: ignore[index]
-            ax.text(j, i, f"{n:,}", ha="center", va="center", color=ink)
-        labels = [cut(label, 14) for label in self.labels]
-        ax.set_xticks(range(len(labels)), labels, parse_math=False)
-        ax.set_yticks(range(len(labels)), labels, parse_math=False)
-        ax.set(xlabel="predicted", ylabel="is")
-        ax.grid(visible=False)
-        figure_of(ax).colorbar(image, ax=ax, label="share of the true class", shrink=0.8)
+        shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+        draw_matrix(ax, shares, self.labels, (0.0, 1.0), "Blues", "share of the true class", counts)
+        ax.set(xlabel="predicted", ylabel="actual")
 
 
 def _kind(summary: Mapping[str, Any], asked: str | None) -> str:

@@ -318,18 +318,21 @@ class DendrogramDisplay(Display):
 
 
 def draw_matrix(
-    ax: Axes, values: FloatArray, names: list[str], limits: tuple[float, float], colors: str, title: str
-) -> None:
-    """Draw a square table of numbers in colors, with the numbers where there is room for them."""
+    ax: Axes, values: FloatArray, names: Sequence[str], limits: tuple[float, float], colors: str, title: str,
+    texts: Any = None,
+) -> None:  # fmt: skip
+    """Draw a square table of numbers in colors, with texts, or the numbers where there is room for them."""
     image = ax.imshow(values, vmin=limits[0], vmax=limits[1], cmap=colors)
-    labels = [cut(name, 22) for name in names]
-    ax.set_xticks(range(len(names)), labels, rotation=45, ha="right", parse_math=False)
+    labels = [cut(name, 22 if texts is None else 14) for name in names]
+    turned: dict[str, Any] = {"rotation": 45, "ha": "right"} if texts is None else {}
+    ax.set_xticks(range(len(names)), labels, parse_math=False, **turned)
     ax.set_yticks(range(len(names)), labels, parse_math=False)
     ax.grid(visible=False)
-    if len(names) <= 12:
+    if len(names) <= 12 or texts is not None:
         for (i, j), value in np.ndenumerate(values):
+            text, size = (f"{value:.2f}", 7) if texts is None else (f"{texts[i, j]:,}", None)
             ink = readable_on(image.to_rgba(np.array([value]))[0])
-            ax.text(j, i, f"{value:.2f}", ha="center", va="center", color=ink, fontsize=7)
+            ax.text(j, i, text, ha="center", va="center", color=ink, fontsize=size)
     figure_of(ax).colorbar(image, ax=ax, label=title, shrink=0.8)
 
 

@@ -385,7 +385,7 @@ class AnswersDisplay(Display):
         AnswersDisplay or None
         """
         if selection.curve.get("size"):
-            display = _of_curve(selection.curve, len(selection.features), selection.n_features)
+            display = cls._of_curve(selection.curve, len(selection.features), selection.n_features)
             score = selection.score_heldout_all_features
             if display.all_ is None and score is not None and selection.score_name in (display.score_name, "r2"):
                 display.all_ = (selection.n_features, score)
@@ -393,15 +393,10 @@ class AnswersDisplay(Display):
         curve = selection.sizes
         if not curve or not curve["sizes"]:
             return None
-        scores = np.asarray(curve["scores"], dtype=np.float64)
-        error = curve["standard_error"]
-        spread = np.zeros(len(scores)) if error is None else SEEN * np.broadcast_to(error, scores.shape)
-        name = curve.get("name", selection.score_name)
-        chosen = len(selection.features)
-        return cls(
-            np.asarray(curve["sizes"], dtype=np.int64), scores, scores - spread, scores + spread, chosen,
-            {chosen: ["chosen"]} if chosen else {}, None, name, curve["measured"],
-        )  # fmt: skip
+        chosen, name = len(selection.features), curve.get("name", selection.score_name)
+        marks = {chosen: ["chosen"]} if chosen else {}
+        known = (curve["sizes"], curve["scores"], curve["standard_error"])
+        return cls._banded(*known, chosen, marks, None, name, curve["measured"])
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Axes | None = None) -> AnswersDisplay:
@@ -421,7 +416,25 @@ class AnswersDisplay(Display):
         answer = estimator.answer_
         if not answer.choices or not len(answer.curve["size"]):
             raise InputError("This estimator has no curve of its answers; fit an AutoSelector, or use SizeDisplay.")
-        return _of_curve(answer.curve, int(estimator.support_.sum()), estimator.n_features_in_).plot(ax)
+        return cls._of_curve(answer.curve, int(estimator.support_.sum()), estimator.n_features_in_).plot(ax)
+
+    @classmethod
+    def _of_curve(cls, curve: dict[str, Any], chosen: int, n_features: int) -> AnswersDisplay:
+        marks: dict[int, list[str]] = {}
+        for name, size in curve["chosen"].items():
+            marks.setdefault(int(size), []).append(name)
+        whole = curve.get("all")
+        every = None if whole is None else (n_features, float(curve["score"][whole]))
+        measured = "cross-validated; slightly optimistic, because the same folds chose the size"
+        known = (curve["size"], curve["score"], curve["standard_error"])
+        return cls._banded(*known, chosen, marks, every, curve["score_name"], measured)
+
+    @classmethod
+    def _banded(cls, sizes: Any, scores: Any, error: Any, *about: Any) -> AnswersDisplay:
+        """Put a 95 % band around scores whose standard errors are known."""
+        scores = np.asarray(scores, dtype=np.float64)
+        spread = SEEN * np.nan_to_num(np.asarray(0.0 if error is None else error, dtype=np.float64))
+        return cls(np.asarray(sizes, dtype=np.int64), scores, scores - spread, scores + spread, *about)
 
     def _draw(self, ax: Axes) -> None:
         from matplotlib.ticker import MaxNLocator
@@ -442,21 +455,6 @@ class AnswersDisplay(Display):
             ax.xaxis.set_major_locator(MaxNLocator(integer=True))
         ax.set(xlabel="number of features", ylabel=wrapped(self.title))
         legend_below(ax)
-
-
-def _of_curve(curve: dict[str, Any], chosen: int, n_features: int) -> AnswersDisplay:
-    sizes = np.asarray(curve["size"], dtype=np.int64)
-    scores = np.asarray(curve["score"], dtype=np.float64)
-    error = SEEN * np.nan_to_num(np.asarray(curve["standard_error"], dtype=np.float64))
-    marks: dict[int, list[str]] = {}
-    for name, size in curve["chosen"].items():
-        marks.setdefault(int(size), []).append(name)
-    whole = curve.get("all")
-    return AnswersDisplay(
-        sizes, scores, scores - error, scores + error, chosen, marks,
-        None if whole is None else (n_features, float(scores[whole])), curve["score_name"],
-        "cross-validated; slightly optimistic, because the same folds chose the size",
-    )  # fmt: skip
 
 
 @dataclass
