@@ -122,7 +122,7 @@ class Canvas:
             value, text = tick if isinstance(tick, tuple) else (tick, number(tick))
             place = self.py(value)
             self.add("line", x1=self.left, x2=end, y1=place, y2=place, class_="grid")
-            self.add("text", text, x=self.left - 6, y=place + 4, text_anchor="end")
+            self.add("text", text, x=self.left - 9, y=place + 4, text_anchor="end")
         self.add("text", cut(x_label, 60), x=(self.left + end) / 2, y=self.height - 6, text_anchor="middle")
         middle = (self.top + bottom) / 2
         turned = f"rotate(-90 12 {at(middle)})"
