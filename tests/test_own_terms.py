@@ -296,6 +296,17 @@ def test_a_class_that_lies_in_one_group_is_noted():
     assert told not in fewer.select(X, y, "fisher", groups=groups, cv=0, random_state=0).warnings
 
 
+def test_which_classes_lie_in_one_group_is_said_of_the_table_not_of_a_sample():
+    y, n_groups = np.repeat([0, 1, 2], [90, 90, 20]), set()
+    groups = np.where(y == 2, 50 + np.arange(200) % 2, np.arange(200) % 50)
+    rows = Problem.from_arrays(np.random.default_rng(0).normal(size=(200, 3)), y, groups=groups)
+    for seed in range(12):
+        sample = prepare_rows(rows, Request(seed=seed), 60)
+        n_groups.add(len(np.unique(sample.groups[sample.y == 2])))
+        assert not any(note.startswith("In one group only") for note in sample.notes)
+    assert 1 in n_groups
+
+
 def test_the_verdict_says_what_the_data_can_exclude():
     problem = make_problem(n_rows=60)
     found = fewer.select(problem.X, problem.y, "knn-forward", random_state=0)

@@ -357,6 +357,12 @@ def prepare_rows(problem: Problem, asked: Request, most: int = AUTO_ROWS) -> Pro
     4
     """
     problem = treat_rare(problem, asked.n_folds if asked.cv else 0, asked.rare)
+    if asked.cv and problem.groups is not None and problem.task == "classification" and problem.y.ndim == 1:
+        pairs = np.unique(np.column_stack([problem.y, problem.groups]), axis=0)
+        alone = np.flatnonzero(np.bincount(pairs[:, 0]) == 1)
+        names = listed([repr(problem.classes[code]) for code in alone], 5)
+        note = f"In one group only, so never predicted right when that group is held out: class {names}."
+        problem = problem.noted(note) if len(alone) else problem
     if asked.is_auto and problem.n_samples > most:
         problem = thin(problem, most, asked.seed)
     if asked.cv and problem.n_classes >= MANY_CLASSES and problem.n_samples < FEW_A_CLASS * problem.n_classes:
@@ -366,12 +372,6 @@ def prepare_rows(problem: Problem, asked: Request, most: int = AUTO_ROWS) -> Pro
             "are too high."
         )
         problem = problem.noted(note)
-    if asked.cv and problem.groups is not None and problem.task == "classification" and problem.y.ndim == 1:
-        pairs = np.unique(np.column_stack([problem.y, problem.groups]), axis=0)
-        alone = np.flatnonzero(np.bincount(pairs[:, 0]) == 1)
-        names = listed([repr(problem.classes[code]) for code in alone], 5)
-        note = f"In one group only, so never predicted right when that group is held out: class {names}."
-        problem = problem.noted(note) if len(alone) else problem
     if problem.groups is None and near_copies(problem) > COPIES:
         note = (
             "Many rows are near-duplicates, as if several came from one patient or machine, and no groups are "
