@@ -11,6 +11,7 @@ import csv
 import json
 import re
 import sys
+from collections import Counter
 from pathlib import Path
 
 import fewer_papers as papers
@@ -63,17 +64,21 @@ def counts_table(runs):
 
 
 def unexplained(run):
-    """Count the unexplained numbers by the experiments that were tried on them."""
-    tried = papers.document(run["document"]).tried
-    found = {}
-    for cell in run["cells"]:
-        if cell["role"] == "printed" and cell["verdict"] == "unexplained":
-            told = tried(papers.Cell(**cell)).rstrip(".")
-            found.setdefault(told, {}).setdefault(cell["number"], cell["table"])
+    """Count the unexplained numbers, on which data they are, by the experiments that were tried on them."""
+    document = papers.document(run["document"])
+    by_trial = {}
+    for cell in (papers.Cell(**cell) for cell in run["cells"]):
+        if cell.role == "printed" and cell.verdict == "unexplained":
+            place = document.family(cell)
+            data = place[1] if place and place[1] and cell.row.startswith(place[1]) else cell.row
+            by_trial.setdefault(document.tried(cell).rstrip("."), {}).setdefault(cell.number, (data, cell.table))
     lines = []
-    for told, numbers in sorted(found.items(), key=lambda item: -len(item[1])):
-        tables = ", ".join(dict.fromkeys(numbers.values()))
-        lines.append(f"- {len(numbers)} (tables: {tables}). Tried: {told}.")
+    for trials, numbers in sorted(by_trial.items(), key=lambda item: -len(item[1])):
+        sets = Counter(data for data, _ in numbers.values())
+        counted = ", ".join(f"{data} {count}" for data, count in sets.most_common())
+        tables = ", ".join(dict.fromkeys(table for _, table in numbers.values()))
+        plural = "s" if len(numbers) > 1 else ""
+        lines.append(f"- {len(numbers)} number{plural} ({counted}; tables {tables}). Tried: {trials}.")
     return ["Unexplained, and what was tried on it:", "", *lines, ""] if lines else []
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+import fewer
 from fewer.cli import main
 from fewer.evaluate import Comparison
 from making import make_problem
@@ -116,5 +117,9 @@ def test_the_recommended_practice_is_a_list_of_methods(table, capsys):
     assert run("compare", table, "--target", "y", *options, "--json") == 0
     names = {row["name"] for row in json.loads(capsys.readouterr().out)["methods"]}
     assert {"information-gain", "knn-forward", "sa", "saes", "saes-vote", "all features"} <= names
+    frame = pl.read_csv(table)
+    both = fewer.compare(frame, "y", ["practice", "fisher"], ["knn"], cv=2, random_state=0)
+    practice = ["information-gain", "knn-forward", "sa", "saes", "saes-vote"]
+    assert sorted(row.name for row in both.methods if row.role == "method") == sorted([*practice, "fisher"])
     assert run("compare", table, "--target", "y", *options, "--methods", "fisher") == 2
     assert "--practice is a list of methods" in capsys.readouterr().err

@@ -99,3 +99,10 @@ def test_the_noise_in_a_target_is_told_with_the_step_where_training_should_stop(
     assert found["r2"] == pytest.approx(1 - truth.gamma / rows.y.var())
     told = run(capsys, "inspect", table, "-t", "y", "--noise")[1]
     assert f"after {truth.step} of 200 trees: beyond that it learns the noise." in " ".join(told.split())
+
+
+def test_training_need_not_stop_where_the_noise_is_never_reached(tmp_path, capsys):
+    table = tmp_path / "t.csv"
+    a = np.linspace(0, 1, 60)
+    pl.DataFrame({"a": a, "y": a}).write_csv(table)  # no noise at all, which trees do not reach
+    assert "it need not stop earlier." in " ".join(run(capsys, "inspect", table, "-t", "y", "--noise")[1].split())

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from fewer_papers import Rerun, _chen, read_printed
+from fewer_papers import Cell, Rerun, _chen, read_printed
 from fewer_papers._chen import (
     ADRENAL,
     CASES,
@@ -20,7 +20,7 @@ from fewer_papers._chen import (
     reach_of_shares,
     sizes_of,
 )
-from fewer_papers._curves import Curves
+from fewer_papers._curves import ORIGINAL, Curves
 
 
 @pytest.fixture(scope="module")
@@ -35,6 +35,34 @@ def run():
 @pytest.fixture(scope="module")
 def cells(run):
     return {name: DOCUMENT.tables[name](run) for name in DOCUMENT.tables}
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "words"),
+    [
+        ("figures", "figure 22, gmlvq best up to n features", "settings of the step sizes"),
+        ("areas", "AUC by RBF-SVM, 36 features", "settings of the step sizes"),
+        ("figures", "figure 27, ig better above n features", "equal bins of information gain"),
+        ("4", "Information Gain", "equal bins of information gain"),
+        ("figures", "figure 35, relieff best up to n features RBF-SVM", "ReliefF with"),
+        ("5", "Fisher", "nothing: Fisher's ratio"),
+    ],
+)
+def test_what_was_tried_is_named_by_the_method(table, column, words):
+    assert words in DOCUMENT.tried(Cell(table, "SPECTF Heart", column, 1.0, None, 2.0, "unexplained", "no"))
+
+
+def test_one_evaluator_that_loses_by_the_original_omega_is_told(monkeypatch):
+    """0.1 AUC worse by the evaluator that stops, equal by the other: in part."""
+    tables = {name: {_chen.GMLVQ: np.full((2, 3), 0.8)} for name in (_chen.GMLVQ, _chen.SVM, ORIGINAL)}
+    tables[_chen.STOPPED] = {_chen.GMLVQ: np.full((2, 3), 0.9)}
+    curves = Curves(np.array([1, 2, 3]), tables, {})
+    monkeypatch.setattr(_chen, "curves_of", lambda run, case: curves)
+    monkeypatch.setattr(_chen, "at_sizes", lambda curves, sizes: curves)
+    claim = _chen._dominance_claims(Rerun())[2]
+    assert claim.standing == "holds in part"
+    assert "SPECTF Heart +0.000; against one" in claim.text
+    assert "SPECTF Heart -0.100." in claim.text
 
 
 def test_printed_totals_of_redundant_features_check():

@@ -227,4 +227,12 @@ def test_claims_about_accuracies_are_made_of_the_means(monkeypatch):
     run = Rerun(quick=True)
     assert "ours less printed is +1.00 points on average" in _nel._claim_knn(run)
     told = _nel._claim_networks(run).text
-    assert told.split("Printed in ")[1].split(" pairs")[0] == told.split("here in ")[1].rstrip(".")
+    assert told.split("Printed in ")[1].split(" pairs")[0] == told.split("here in ")[1].split(".")[0]
+
+
+def test_a_lead_is_shown_where_its_p_value_is_small():
+    ahead, behind, unclear = (2.0, 0.01), (-2.0, 0.01), (2.0, 0.2)
+    assert _nel._standing({"A": ahead, "B": ahead}) == "holds"
+    assert _nel._standing({"A": ahead, "B": unclear}) == _nel._standing({"A": ahead, "B": behind}) == "holds in part"
+    assert _nel._standing({"A": unclear}) == "not shown"
+    assert _nel._standing({"A": behind, "B": unclear}) == "does not hold"

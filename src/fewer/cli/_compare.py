@@ -22,9 +22,6 @@ from fewer.registry import COMPONENTS, METHODS
 from fewer.text import printable
 
 CELLS = "cells.jsonl"
-# What Loughrey recommends to try, beside the baselines that are always there: a filter, a greedy and a stochastic
-# wrapper, early stopping, and a vote.
-PRACTICE = "{filter},knn-forward,sa,saes,saes-vote"
 
 
 @dataclass(frozen=True)
@@ -90,8 +87,7 @@ def compare(
     if contest.practice:
         if contest.methods != "auto":
             raise InputError("--practice is a list of methods of its own; leave out --methods.")
-        first = "information-gain" if problem.task == "classification" else "f-test"
-        contest = replace(contest, methods=PRACTICE.format(filter=first))
+        contest = replace(contest, methods="practice")
     folder = outputs.out or Path(tempfile.mkdtemp(prefix="fewer-"))
     try:
         with outputs.replaced(), fewer.parallel.on_cluster(contest.cluster):

@@ -127,8 +127,11 @@ def _noise(problem: fewer.Problem) -> tuple[dict[str, float], str]:
     else:
         content["r2"] = 1.0 - stop.gamma / float(np.var(problem.y))
         about = f"the best reachable R² is about {content['r2']:.2f}"
-    when = f"after {stop.step} of {len(stop.errors)} trees" if stop.reached else f"not within {len(stop.errors)} trees"
-    return content, (
-        f"How much is noise? By the Gamma Test {stop.gamma:.2g} of squared error; {about}. Gradient boosting reaches "
-        f"this error on its training rows {when}: beyond that it learns the noise."
+    when = (
+        f"Gradient boosting reaches this error on its training rows after {stop.step} of {len(stop.errors)} trees: "
+        "beyond that it learns the noise."
+        if stop.reached
+        else f"In {len(stop.errors)} trees gradient boosting does not reach this error on its training rows: it need "
+        "not stop earlier."
     )
+    return content, f"How much is noise? By the Gamma Test {stop.gamma:.2g} of squared error; {about}. {when}"

@@ -353,7 +353,8 @@ def compare(
     y : array of shape (n_samples,)
         Or the name of a column of X.
     methods : list of str or selectors, or dict of selectors
-        Named methods (`fewer.registry.METHODS`), `"auto"`, or any selector with `fit(X, y)` and `get_support()`.
+        Named methods (`fewer.registry.METHODS`), `"auto"`, or any selector with `fit(X, y)` and `get_support()`;
+        `"practice"` stands for what Loughrey recommends to try: a filter, wrappers, early stopping and a vote.
     estimators : list of str or estimators, or dict of estimators, default=("knn", "linear")
         Who judges the chosen features: names (knn, linear, svm, tree, forest, boosting) or scikit-learn estimators.
     n_features_to_select : int, float, (int, int) or "auto"
@@ -428,7 +429,11 @@ def compare_problem(
     >>> [row.name for row in comparison.methods if row.role == "method"]
     ['fisher']
     """
-    if any(method == "auto" for method in methods if isinstance(method, str)):
+    if not isinstance(methods, Mapping):
+        listed = [methods] if isinstance(methods, str) else methods
+        practice = ["information-gain" if problem.task == "classification" else "f-test", *PRACTICE]
+        methods = [name for each in listed for name in (practice if _is_name(each, "practice") else [each])]
+    if any(_is_name(method, "auto") for method in methods):
         problem = thin(problem, AUTO_ROWS, seed)
 
     def method(component: str) -> tuple[str, Any]:
@@ -562,6 +567,10 @@ def criterion_of(selection: Any, problem: Problem, given: Any = None) -> Any:
         ) from None
 
 
+def _is_name(component: Any, name: str) -> bool:
+    return isinstance(component, str) and component == name
+
+
 def _named(given: Sequence[Any] | Mapping[str, Any], build: Callable[[str], tuple[str, Any]]) -> dict[str, Any]:
     """Name each component: as it was typed, or after its class, numbered where a name is taken."""
     components = [given] if isinstance(given, str) else given.values() if isinstance(given, Mapping) else given
@@ -581,6 +590,9 @@ def _named(given: Sequence[Any] | Mapping[str, Any], build: Callable[[str], tupl
         named[name] = built
     return named
 
+
+# What Loughrey recommends to try after a filter, beside the baselines that are always there.
+PRACTICE = ("knn-forward", "sa", "saes", "saes-vote")
 
 _ALLOWED: dict[str, list[Any]] = SubsetSelector._parameter_constraints | {
     "criterion": [str, HasMethods("bind"), None],

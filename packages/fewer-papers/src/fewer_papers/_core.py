@@ -948,7 +948,9 @@ def prepare(documents: Sequence[Document], run: Rerun) -> None:
         # Each list has its longest pieces first, so that those at the same share of their lists go together.
         placed = [(k / len(own), n, piece) for n, own in enumerate(lists) for k, piece in enumerate(own)]
         tasks = [(n, piece) for _, n, piece in sorted(placed, key=lambda each: each[:2])]
-        shared = [own.alone() for own in runs]
+        # With the documents a worker imports all of them in its first task. What it imports later counts as a leak to
+        # joblib, which stops a worker that has grown by 300 MB since its first task.
+        shared = documents, [own.alone() for own in runs]
         found = run_tasks(_known_after, tasks, Resources(run.n_jobs), shared=shared, ordered=False)
         for number, (n, known, seconds) in enumerate(found, 1):
             runs[n]._known.update(known)
@@ -959,9 +961,11 @@ def prepare(documents: Sequence[Document], run: Rerun) -> None:
         own._spent = seconds, processor
 
 
-def _known_after(runs: Sequence[Rerun], number: int, piece: Piece) -> tuple[int, dict[str, Any], float]:
+def _known_after(
+    shared: tuple[Sequence[Document], Sequence[Rerun]], number: int, piece: Piece
+) -> tuple[int, dict[str, Any], float]:
     """Return what a piece of work keeps beside what is known, and its seconds; without its data it keeps nothing."""
-    run, began = runs[number], time.process_time()
+    run, began = shared[1][number], time.process_time()
     own = replace(run, _known=run._known.copy())
     run.attempt(partial(piece, own))
     known = {key: result for key, result in own._known.items() if key not in run._known}

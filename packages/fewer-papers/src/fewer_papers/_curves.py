@@ -1,7 +1,7 @@
 """How good is a ranking's beginning? Performance against the number of leading features (Chen, section 5.2).
 
-Five folds: one to test on, one for validation, three to train on. Rankers see training and validation rows; so do
-evaluators, which learn on the leading features and are judged on the test rows.
+There are two classes, and five folds: one to test on, one for validation, three to train on. Rankers see training and
+validation rows; so do evaluators, which learn on the leading features and are judged on the test rows.
 """
 
 from __future__ import annotations
@@ -11,20 +11,21 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 import numpy as np
-from joblib import effective_n_jobs
 from scipy.stats import rankdata
 from sklearn import config_context
-from sklearn.base import clone
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC
 
 from fewer.contracts import Ranker, Ranking, Resources
 from fewer.models import GMLVQClassifier
 from fewer.parallel import run_tasks
-from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem
+from fewer.problem import BoolArray, FloatArray, IntArray, Problem, mask_of
+from fewer.rankers import GMLVQRelevance
 from fewer.roc import auroc
 from fewer.validate import assign_folds
 from fewer_papers._support_vectors import grid_scores
+
+Rows = tuple[FloatArray, IntArray]
+"""Cells and class codes."""
 
 N_FOLDS = 5
 ORIGINAL = "original Omega"
@@ -79,39 +80,10 @@ def rounds_of_five(problem: Problem, n_rounds: int, rng: np.random.Generator) ->
 
 
 class Evaluator(Protocol):
-    """Learns on training and validation rows and scores test rows: (n,) for two classes, (n, n_classes) for more."""
+    """Learns on training and validation rows and scores test rows, higher for the second class."""
 
-    def __call__(self, train: Problem, validation: Problem, X_test: FloatArray, rng: np.random.Generator) -> FloatArray:
-        """Return scores of the test rows, higher for the second class, or for each class."""
-
-
-@dataclass(frozen=True)
-class EstimatorEvaluator:
-    """Any scikit-learn classifier, fitted on training and validation rows together.
-
-    Parameters
-    ----------
-    estimator : scikit-learn classifier
-        Cloned before each fit.
-
-    Examples
-    --------
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> rows = Problem.from_arrays([[0.0], [1.0], [10.0], [11.0]], [0, 0, 1, 1])
-    >>> evaluate = EstimatorEvaluator(GaussianNB())
-    >>> evaluate(rows, rows, np.array([[0.5], [10.5]]), np.random.default_rng(0)).round(2)
-    array([0., 1.])
-    """
-
-    estimator: Any
-
-    def __call__(self, train: Problem, validation: Problem, X_test: FloatArray, rng: np.random.Generator) -> FloatArray:
+    def __call__(self, train: Rows, validation: Rows, X_test: FloatArray) -> FloatArray:
         """Return scores of the test rows."""
-        model = clone(self.estimator)
-        if "random_state" in model.get_params():
-            model.set_params(random_state=int(rng.integers(2**31)))
-        model.fit(np.vstack([train.X, validation.X]), np.concatenate([train.y, validation.y]))
-        return _scores(model, X_test, train.n_classes)
 
 
 @dataclass(frozen=True)
@@ -124,8 +96,6 @@ class GMLVQEvaluator:
         Entropy force, as in `fewer.models.GMLVQClassifier`.
     stop : bool, default=True
         Stop by the validation rows.
-    max_iter, n_iter_no_change : int
-        As in `GMLVQClassifier`.
     max_iter : int, default=150
         Steps at the most.
     n_iter_no_change : int or None, default=20
@@ -133,8 +103,8 @@ class GMLVQEvaluator:
 
     Examples
     --------
-    >>> rows = Problem.from_arrays([[0.0], [1.0], [10.0], [11.0]], [0, 0, 1, 1])
-    >>> scores = GMLVQEvaluator(max_iter=5)(rows, rows, np.array([[0.5], [10.5]]), np.random.default_rng(0))
+    >>> rows = np.array([[0.0], [1.0], [10.0], [11.0]]), np.array([0, 0, 1, 1])
+    >>> scores = GMLVQEvaluator(max_iter=5)(rows, rows, np.array([[0.5], [10.5]]))
     >>> bool(scores[0] < scores[1])
     True
     """
@@ -144,16 +114,16 @@ class GMLVQEvaluator:
     max_iter: int = 150
     n_iter_no_change: int | None = 20
 
-    def __call__(self, train: Problem, validation: Problem, X_test: FloatArray, rng: np.random.Generator) -> FloatArray:
+    def __call__(self, train: Rows, validation: Rows, X_test: FloatArray) -> FloatArray:
         """Return scores of the test rows."""
         model = GMLVQClassifier(
             alpha=self.alpha, max_iter=self.max_iter, n_iter_no_change=self.n_iter_no_change, random_state=0
         )
         if self.stop:
-            model.fit(train.X, train.y, sample_weight=train.sample_weight, X_val=validation.X, y_val=validation.y)
+            model.fit(*train, X_val=validation[0], y_val=validation[1])
         else:
-            model.fit(np.vstack([train.X, validation.X]), np.concatenate([train.y, validation.y]))
-        return _scores(model, X_test, train.n_classes)
+            model.fit(*_together(train, validation))
+        return np.asarray(model.decision_function(X_test))
 
 
 @dataclass(frozen=True)
@@ -172,8 +142,8 @@ class SVMEvaluator:
 
     Examples
     --------
-    >>> rows = Problem.from_arrays([[0.0], [1.0], [10.0], [11.0]], [0, 0, 1, 1])
-    >>> scores = SVMEvaluator(C=(1.0,))(rows, rows, np.array([[0.5], [10.5]]), np.random.default_rng(0))
+    >>> rows = np.array([[0.0], [1.0], [10.0], [11.0]]), np.array([0, 0, 1, 1])
+    >>> scores = SVMEvaluator(C=(1.0,))(rows, rows, np.array([[0.5], [10.5]]))
     >>> bool(scores[0] < scores[1])
     True
     """
@@ -181,30 +151,23 @@ class SVMEvaluator:
     C: tuple[float, ...] = (1.0, 10.0, 100.0)
     gamma: tuple[float, ...] = (0.1, 0.5, 2.0)
 
-    def __call__(self, train: Problem, validation: Problem, X_test: FloatArray, rng: np.random.Generator) -> FloatArray:
+    def __call__(self, train: Rows, validation: Rows, X_test: FloatArray) -> FloatArray:
         """Return scores of the test rows."""
-        grid = [(c, gamma / train.n_features) for c in self.C for gamma in self.gamma]
+        grid = [(c, gamma / X_test.shape[1]) for c in self.C for gamma in self.gamma]
         with config_context(skip_parameter_validation=True):
-            best = grid[0] if len(grid) == 1 else self._best(grid, train, validation)
-            return _svm_scores(
-                [best], np.vstack([train.X, validation.X]), np.concatenate([train.y, validation.y]), X_test, train
-            )[0]
-
-    @staticmethod
-    def _best(grid: list[tuple[float, float]], train: Problem, validation: Problem) -> tuple[float, float]:
-        grades = _areas(validation.y, _svm_scores(grid, train.X, train.y, validation.X, train), train)
-        return grid[int(np.nanargmax(grades))] if np.isfinite(grades).any() else grid[0]
+            grades = _areas(validation[1], _svm_scores(grid, train, validation[0])) if len(grid) > 1 else np.zeros(1)
+            best = grid[int(np.nanargmax(grades))] if np.isfinite(grades).any() else grid[0]
+            return _svm_scores([best], _together(train, validation), X_test)[0]
 
 
-def _svm_scores(
-    grid: list[tuple[float, float]], X: FloatArray, y: IntArray, X_new: FloatArray, problem: Problem
-) -> list[FloatArray]:
+def _together(train: Rows, validation: Rows) -> Rows:
+    return np.vstack([train[0], validation[0]]), np.concatenate([train[1], validation[1]])
+
+
+def _svm_scores(grid: list[tuple[float, float]], rows: Rows, X_new: FloatArray) -> list[FloatArray]:
     """Return the scores of new rows by a machine for each C and γ of a grid, all on the same standardized rows."""
-    scaler = StandardScaler().fit(X)
-    Z, Z_new = scaler.transform(X), scaler.transform(X_new)
-    if problem.n_classes == 2:
-        return grid_scores(Z, y, Z_new, grid)
-    return [_scores(SVC(C=C, gamma=gamma).fit(Z, y), Z_new, problem.n_classes) for C, gamma in grid]
+    scaler = StandardScaler().fit(rows[0])
+    return grid_scores(scaler.transform(rows[0]), rows[1], scaler.transform(X_new), grid)
 
 
 @dataclass(frozen=True, eq=False)
@@ -303,16 +266,16 @@ def size_curves(
     ----------
     rankers : dict of str to Ranker
         Who ranks the features, on training rows.
-    evaluators : dict of str to Evaluator or scikit-learn classifier
+    evaluators : dict of str to Evaluator
         Who predicts the test rows.
     problem : Problem
-        Two classes or more (the mean of one-against-rest areas).
+        Two classes.
     sizes : list of int
         Numbers of features.
     n_rounds : int, default=5
         How often to split and rank.
     rng : Generator
-        For the splits and whatever rankers and evaluators draw.
+        For the splits and whatever rankers draw.
     n_jobs : int, default=1
         Rounds at a time.
 
@@ -324,30 +287,21 @@ def size_curves(
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.naive_bayes import GaussianNB
     >>> from fewer.rankers import Fisher
     >>> problem = Problem.from_arrays(*load_breast_cancer(return_X_y=True))
-    >>> curves = size_curves({"Fisher": Fisher()}, {"Bayes": GaussianNB()}, problem, sizes=[1, 5, 30],
-    ...                      rng=np.random.default_rng(0))
-    >>> curves.mean("Bayes")["Fisher"].round(2)
-    array([0.97, 0.99, 0.99])
+    >>> machine = SVMEvaluator(C=(1.0,), gamma=(0.5,))
+    >>> rng = np.random.default_rng(0)
+    >>> curves = size_curves({"Fisher": Fisher()}, {"SVM": machine}, problem, sizes=[5, 30], n_rounds=1, rng=rng)
+    >>> curves.mean("SVM")["Fisher"].round(1)
+    array([1., 1.])
     """
-    if problem.task != "classification" or problem.n_classes < 2:
-        raise InputError("Curves of the area under the ROC curve need a target with two classes or more.")
-    wrong = [size for size in sizes if not 1 <= size <= problem.n_features]
-    if wrong:
-        raise InputError(f"A size of {wrong[0]} is asked for, but there are {problem.n_features} features.")
-    ready = {
-        name: component if _is_evaluator(component) else EstimatorEvaluator(component)
-        for name, component in evaluators.items()
-    }
     seeds = rng.integers(2**63, size=n_rounds)
     tasks = [(part, int(seed)) for part, seed in zip(rounds_of_five(problem, n_rounds, rng), seeds, strict=True)]
-    shared = (rankers, ready, problem, list(sizes))
-    results = list(run_tasks(_one_round, tasks, Resources(effective_n_jobs(n_jobs)), shared=shared))
+    shared = (rankers, evaluators, problem, list(sizes))
+    results = list(run_tasks(_one_round, tasks, Resources(n_jobs), shared=shared))
     areas: dict[str, dict[str, FloatArray]] = {}
     for evaluator, ranker in results[0][0]:
-        table = np.array([found[evaluator, ranker] for found, _ in results])
+        table = np.array([by_pair[evaluator, ranker] for by_pair, _ in results])
         areas.setdefault(evaluator, {})[ranker] = table
     orders = {name: np.array([order[name] for _, order in results]) for name in rankers}
     return Curves(np.array(sizes), areas, orders)
@@ -364,18 +318,16 @@ def _one_round(
     for ranker_name, ranker in rankers.items():
         ranking, model = rank_seen(ranker, train, validation, problem.take(part.seen), np.random.default_rng(seed))
         orders[ranker_name] = ranking.order
-        subsets = [_mask(ranking.order[:size], problem.n_features) for size in sizes]
+        subsets = [mask_of(ranking.order[:size], problem.n_features) for size in sizes]
         for name, evaluator in evaluators.items():
             for mask in subsets:
                 key = (name, mask.tobytes())
                 if key not in known:
-                    scores = evaluator(
-                        _on(train, mask), _on(validation, mask), test.X[:, mask], np.random.default_rng(seed)
-                    )
-                    known[key] = auc(test.y, scores, problem)
+                    scores = evaluator(_on(train, mask), _on(validation, mask), test.X[:, mask])
+                    known[key] = auc(test.y, scores)
                 areas.setdefault((name, ranker_name), []).append(known[key])
         if model is not None:
-            areas[ORIGINAL, ranker_name] = [auc(test.y, model.scores(test.X, mask), problem) for mask in subsets]
+            areas[ORIGINAL, ranker_name] = [auc(test.y, model.scores(test.X, mask)) for mask in subsets]
     return areas, orders
 
 
@@ -383,71 +335,26 @@ def rank_seen(
     ranker: Ranker, train: Problem, validation: Problem, seen: Problem, rng: np.random.Generator
 ) -> tuple[Ranking, Any]:
     """Rank with the given split where the ranker can learn with one; else on all rows seen."""
-    if hasattr(ranker, "rank_with"):
-        found: tuple[Ranking, Any] = ranker.rank_with(train, validation, rng)
-        return found
+    if isinstance(ranker, GMLVQRelevance):
+        return ranker.rank_with(train, validation, rng)
     return ranker.rank(seen, rng, Resources()), None
 
 
-def auc(y: IntArray, scores: FloatArray, problem: Problem) -> float:
-    """Return the area under the ROC curve, for more than two classes the mean of one against the rest.
-
-    Classes that do not occur, or alone, in these rows are left out; NaN if none is left.
-    """
-    if scores.ndim == 1:
-        return auroc(y, scores) if len(np.unique(y)) == 2 else float("nan")
-    present = [code for code in range(problem.n_classes) if 0 < np.count_nonzero(y == code) < len(y)]
-    areas = [auroc(y == code, scores[:, code]) for code in present]
-    return float(np.mean(areas)) if areas else float("nan")
+def auc(y: IntArray, scores: FloatArray) -> float:
+    """Return the area under the ROC curve; NaN where only one class occurs."""
+    return auroc(y, scores) if len(np.unique(y)) == 2 else float("nan")
 
 
-def _areas(y: IntArray, scores: Sequence[FloatArray], problem: Problem) -> FloatArray:
+def _areas(y: IntArray, scores: Sequence[FloatArray]) -> FloatArray:
     """Return the area of each scoring of the same rows. Ranking them all at once takes a fraction of the time."""
     positive = y == 1
     n_pairs = positive.sum() * (~positive).sum()
-    if problem.n_classes > 2 or n_pairs == 0:
-        return np.array([auc(y, each, problem) for each in scores])
+    if n_pairs == 0:
+        return np.full(len(scores), np.nan)
     won = rankdata(np.array(scores), axis=1)[:, positive].sum(axis=1) - positive.sum() * (positive.sum() + 1) / 2
     return np.asarray(won / n_pairs)
 
 
-def _scores(model: Any, X: FloatArray, n_classes: int) -> FloatArray:
-    """Return one score a row for two classes, else one for each class, also for those that the model never saw.
-
-    For more than two classes probabilities are better than raw scores, which compare classes but not rows.
-    """
-    methods = ["decision_function", "predict_proba"]
-    method = next(name for name in (methods if n_classes == 2 else methods[::-1]) if hasattr(model, name))
-    scores = np.asarray(getattr(model, method)(X))
-    if n_classes == 2:
-        return scores if scores.ndim == 1 else scores[:, 1]
-    if scores.ndim == 1:
-        scores = np.column_stack([-scores, scores])
-    out = np.full((len(X), n_classes), scores.min() - 1.0)
-    out[:, model.classes_] = scores
-    return out
-
-
-def _is_evaluator(component: Any) -> bool:
-    return callable(component) and not hasattr(component, "fit")
-
-
-def _mask(columns: IntArray, n_features: int) -> BoolArray:
-    mask = np.zeros(n_features, dtype=bool)
-    mask[columns] = True
-    return mask
-
-
-def _on(problem: Problem, mask: BoolArray) -> Problem:
-    """Return a problem with some of its columns."""
-    columns = np.flatnonzero(mask)
-    return Problem(
-        X=np.ascontiguousarray(problem.X[:, columns]),
-        y=problem.y,
-        task=problem.task,
-        names=tuple(problem.names[c] for c in columns),
-        kinds=tuple(problem.kinds[c] for c in columns),
-        classes=problem.classes,
-        sample_weight=problem.sample_weight,
-        groups=problem.groups,
-    )
+def _on(problem: Problem, mask: BoolArray) -> Rows:
+    """Return the rows of a problem in some of its columns."""
+    return np.ascontiguousarray(problem.X[:, mask]), problem.y
