@@ -48,6 +48,7 @@ UNEXPLAINED = "No reading of the text that was tried explains it."
 Value = float | int | str | list[int] | None
 
 T = TypeVar("T")
+U = TypeVar("U")
 
 
 @dataclass(frozen=True)
@@ -172,6 +173,28 @@ class Absent:
 
 
 QUICK = Absent("left out with --quick; run without it")
+
+
+def then(result: T | Absent, function: Callable[[T], U]) -> U | Absent:
+    """Go on with a result, or hand on why there is none.
+
+    Parameters
+    ----------
+    result : object or Absent
+        What was computed.
+    function : callable
+        Takes it.
+
+    Returns
+    -------
+    object or Absent
+
+    Examples
+    --------
+    >>> then([3, 1], sorted), then(QUICK, sorted) is QUICK
+    ([1, 3], True)
+    """
+    return result if isinstance(result, Absent) else function(result)
 
 
 class Told(TypedDict, total=False):
@@ -1232,6 +1255,28 @@ def mean_and_sd(values: Iterable[float]) -> tuple[float, float]:
     """
     numbers = np.asarray(list(values), dtype=np.float64)
     return float(numbers.mean()), float(numbers.std(ddof=1)) if len(numbers) > 1 else 0.0
+
+
+def reach(values: Any, n_printed: int = 10) -> float:
+    """Return two standard errors of the difference of two experiments, by the spread of ours.
+
+    Parameters
+    ----------
+    values : sequence of float
+        Results of our repetitions.
+    n_printed : int, default=10
+        How many repetitions the printed number is the mean of.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> reach([1.0, 2.0, 3.0, 4.0], 4) == 2.0 * np.std([1, 2, 3, 4], ddof=1) * np.sqrt(0.5)
+    True
+    """
+    return 2.0 * float(np.std(values, ddof=1)) * float(np.sqrt(1 / n_printed + 1 / len(values)))
 
 
 def _is_number(value: Any) -> bool:

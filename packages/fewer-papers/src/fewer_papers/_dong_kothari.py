@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -43,7 +44,9 @@ from fewer_papers._core import (
     judge_spread,
     mean_and_sd,
     printed_rows,
+    reach,
     show,
+    then,
 )
 
 if TYPE_CHECKING:
@@ -117,8 +120,7 @@ def _forward(run: Rerun, name: str, **options: Any) -> dict[str, Any]:
 
 
 def _features(run: Rerun, name: str, **options: Any) -> list[int] | Absent:
-    found = run.attempt(lambda: _forward(run, name, **options))
-    return found if isinstance(found, Absent) else list(found["features"])
+    return then(run.attempt(lambda: _forward(run, name, **options)), _chosen)
 
 
 def _accuracy(run: Rerun, name: str, features: Sequence[int] | None, classifier: str) -> tuple[float, float]:
@@ -220,7 +222,7 @@ def table_1(run: Rerun) -> list[Cell]:
                     judge(
                         "1", f"N={n}", f"L with {k} attribute{'s'[: k > 1]}{column}",
                         _printed("table1", *where, stat="mean"), mean, sd=_printed("table1", *where, stat="sd"),
-                        tolerance=2.0 * spread * float(np.sqrt(1 / 5 + 1 / len(samples))),
+                        tolerance=reach([sample[k - 1] for sample in samples], 5),
                         reason=reason if column else "", tested=tested if column else "",
                         role="reading" if column else "printed",
                         remark=f"{'' if column else remark}ours ± {spread:.4f} over {len(samples)} samples.",
@@ -266,7 +268,7 @@ def table_2(run: Rerun) -> list[Cell]:
             ours, why = _from_zero(ours), _why_crx(run)
         elif others:
             why = others[-1].reason or f"{others[-1].column}: {show(others[-1].ours)}; as read here: {_told(ours)}."
-        size = ours if isinstance(ours, Absent) else len(ours)
+        size = then(ours, len)
         found = [
             judge("2", row, "features", printed, ours, reason=why),
             judge("2", row, "subset", len(printed), size, reason=why, role="derived"),
@@ -286,7 +288,7 @@ def _readings_of_2(run: Rerun, row: str, name: str, printed: list[int]) -> list[
         column = "features as a set (mean distance)"
         return [
             judge("2", row, "features (mean distance)", printed, mean, role="reading"),
-            judge("2", row, column, sorted(printed), _as_set(mean), role="reading"),
+            judge("2", row, column, sorted(printed), then(mean, sorted), role="reading"),
         ]
     if row.startswith("MONK"):
         constant = _features(run, name, **ONE_RADIUS)
@@ -301,7 +303,7 @@ def _told(features: list[int] | Absent) -> str:
 
 def _from_zero(features: list[int] | Absent) -> list[int] | Absent:
     """Number features as the paper does for Crx."""
-    return features if isinstance(features, Absent) else [number - 1 for number in features]
+    return then(features, lambda numbers: [number - 1 for number in numbers])
 
 
 def _why_crx(run: Rerun, **options: Any) -> str:
@@ -315,10 +317,6 @@ def _why_crx(run: Rerun, **options: Any) -> str:
 
 def _width(run: Rerun, name: str) -> int:
     return _problem(run, name).n_features
-
-
-def _as_set(features: list[int] | Absent) -> list[int] | Absent:
-    return features if isinstance(features, Absent) else sorted(features)
 
 
 def _m_of_n_sets(run: Rerun, **options: Any) -> list[list[int]]:
@@ -406,12 +404,13 @@ def _accuracy_cells(
     On sonar the ± may be another: the standard error of the mean of ten passes.
     """
     sd = _printed(f"table{table}", row, column, stat="sd")
-    error: Any = ours
-    if not isinstance(ours, Absent):
+
+    def standard_error() -> float:
         share = ours[0] / 100.0
-        error = 100.0 * float(np.sqrt(share * (1.0 - share) / _problem(run, name).n_samples))
+        return 100.0 * float(np.sqrt(share * (1.0 - share) / _problem(run, name).n_samples))
+
     heading = column.replace("_", " ") + reading
-    spread = judge_spread(table, row, heading, sd, error, (10, 10_000))
+    spread = judge_spread(table, row, heading, sd, then(ours, lambda _: run.attempt(standard_error)), (10, 10_000))
     cells = [_accuracy_cell(table, row, column, reading, ours), *spread]
     if reading:
         return [replace(cell, role="reading") for cell in cells]
@@ -454,23 +453,20 @@ def table_4(run: Rerun) -> list[Cell]:
     )
     for row, name in (("Sonar", "sonar"), ("Digit", "digits")):
         width = run.attempt(partial(_width, run, name))
-        reason = f"The text says 60, and the public file has {show(None if isinstance(width, Absent) else width)}."
+        reason = f"The text says 60, and the public file has {width}."
         original = _printed("table4", row, "original_features")
         tested = "the number of columns of the file" if row == "Sonar" and width == 60 else ""
         cells.append(judge("4", row, "original", original, width, reason=reason, tested=tested))
         found: Any = run.attempt(partial(_forward, run, name))
-        absent = isinstance(found, Absent)
         why = digits if row == "Digit" else ""
         printed = _printed_features("table4", row, method="proposed")
-        ours = found if absent else found["features"][: len(printed)] if row == "Digit" else found["features"]
+        most = len(printed) if row == "Digit" else None
+        ours = then(then(found, _chosen), itemgetter(slice(most)))
         column = "first two features" if row == "Digit" else "features"
         cells.append(judge("4", row, column, printed, ours, reason=why))
-        size = found if absent else len(found["features"])
-        cells.append(
-            judge("4", row, "subset", _printed("table4", row, "subset_size", method="proposed"), size, reason=why)
-        )
-        seconds = found if absent else _another_machine(found["seconds"])
-        cells.append(judge("4", row, "seconds", _printed("table4", row, "cpu_seconds", method="proposed"), seconds))
+        count, seconds = (_printed("table4", row, c, method="proposed") for c in ("subset_size", "cpu_seconds"))
+        cells.append(judge("4", row, "subset", count, then(found, _size), reason=why))
+        cells.append(judge("4", row, "seconds", seconds, then(found, _another_machine)))
         cells.extend(_wrapper_cells(run, row, name))
     scrambled = [record["value"] for record in _records("table4", column="candidate_feature_unresolved")]
     why_not = Absent("The scanned table is scrambled here: neither order nor membership can be told.")
@@ -478,8 +474,16 @@ def table_4(run: Rerun) -> list[Cell]:
     return cells
 
 
-def _another_machine(seconds: float) -> Absent:
-    return Absent(f"Seconds of a Pentium IV at 1.8 GHz cannot be had; here {seconds:.2f} s.")
+def _chosen(found: dict[str, Any]) -> list[int]:
+    return list(found["features"])
+
+
+def _size(found: dict[str, Any]) -> int:
+    return len(found["features"])
+
+
+def _another_machine(found: dict[str, Any]) -> Absent:
+    return Absent(f"Seconds of a Pentium IV at 1.8 GHz cannot be had; here {found['seconds']:.2f} s.")
 
 
 def _wrapper_cells(run: Rerun, row: str, name: str) -> list[Cell]:
@@ -488,16 +492,12 @@ def _wrapper_cells(run: Rerun, row: str, name: str) -> list[Cell]:
         "Bayes and ten folds."
     )
     found: Any = QUICK if run.quick and row == "Digit" else run.attempt(partial(_wrapper, run, name, "Naive-Bayes"))
-    absent = isinstance(found, Absent)
     printed = _printed_features("table4", row, method="wrapper")
-    features = found if absent else found["features"]
-    size = found if absent else len(found["features"])
-    seconds = found if absent else _another_machine(found["seconds"])
     count, cpu = (_printed("table4", row, column, method="wrapper") for column in ("subset_size", "cpu_seconds"))
     return [
-        judge("4", row, "wrapper features as a set", sorted(printed), features, reason=reason),
-        judge("4", row, "wrapper subset", count, size, reason=reason),
-        judge("4", row, "wrapper seconds", cpu, seconds),
+        judge("4", row, "wrapper features as a set", sorted(printed), then(found, _chosen), reason=reason),
+        judge("4", row, "wrapper subset", count, then(found, _size), reason=reason),
+        judge("4", row, "wrapper seconds", cpu, then(found, _another_machine)),
     ]
 
 
@@ -529,7 +529,7 @@ def table_6(run: Rerun) -> list[Cell]:
             )
             if row == "Crx":
                 ours, reason = _from_zero(ours), _why_crx(run, factor=float(factor))
-            size = ours if isinstance(ours, Absent) else len(ours)
+            size = then(ours, len)
             found = [
                 judge("6", f"{row} {factor}r", "features", printed, ours, reason=reason),
                 judge("6", f"{row} {factor}r", "subset", len(printed), size, role="derived", reason=reason),

@@ -29,6 +29,7 @@ from fewer_papers._core import (
     Standing,
     judge,
     judge_spread,
+    reach,
     read_printed,
 )
 from fewer_papers._loughrey_work import (
@@ -125,11 +126,6 @@ METHODS = {
     "SA_noise": "7.8", "SA-4": "7.9", "SAES-4": "7.9",
 }  # fmt: skip
 """The ten methods, and where their test accuracies are printed first."""
-
-
-def reach(values: Any) -> float:
-    """Return two standard errors of the difference of two such runs, by the spread over our outer folds."""
-    return 2.0 * float(np.std(values, ddof=1)) * float(np.sqrt(1 / 10 + 1 / len(values)))
 
 
 def folds_of(found: list[Record]) -> FloatArray:

@@ -34,6 +34,8 @@ from fewer_papers._core import (
     judge_spread,
     mean_and_sd,
     printed_rows,
+    reach,
+    then,
 )
 from fewer_papers._nel_work import (
     CORRELATION_NEIGHBORS,
@@ -154,8 +156,7 @@ def _correlation(run: Rerun, name: str, kind: str, classifier: str) -> tuple[flo
 
     without = np.array([of_means(np.arange(n) != row) for row in range(n)])
     error = float(np.sqrt((n - 1) / n * ((without - without.mean()) ** 2).sum()))
-    near = 2.0 * float(np.std(each, ddof=1)) * float(np.sqrt(1 / 20 + 1 / len(each)))
-    return float(np.mean(each)), of_means(slice(None)), near, 2.0 * error * float(np.sqrt(1 + n / 20))
+    return float(np.mean(each)), of_means(slice(None)), reach(each, 20), 2.0 * error * float(np.sqrt(1 + n / 20))
 
 
 def paired(run: Rerun, name: str, kind: str, classifier: str) -> tuple[FloatArray, FloatArray]:
@@ -216,11 +217,6 @@ def subsets(run: Rerun, table: str) -> list[Cell]:
     return [*cells, *_levels(run, table), *_found(run, table)]
 
 
-def reach(values: FloatArray) -> float:
-    """Return two standard errors of the difference of means of ten splits, by the spread over ours."""
-    return 2.0 * float(values.std(ddof=1)) * float(np.sqrt(1 / 10 + 1 / len(values)))
-
-
 def _by_split(run: Rerun, record: dict[str, Any]) -> FloatArray:
     """Return an accuracy on each split."""
     found = CLASSIFIERS[record["evaluator"]](run, record["dataset"], record["mask"], n_splits_of(run))
@@ -259,17 +255,16 @@ def _ours(run: Rerun, record: dict[str, Any]) -> Any:
             f"The mask is printed as {record['printed']}, which has a wrong length and could not be recovered."
         )
     if metric in ACCURACIES:
-        found = run.attempt(partial(CLASSIFIERS[record["evaluator"]], run, name, subset, n_splits_of(run)))
-        if isinstance(found, Absent):
-            return found
-        return *mean_and_sd([pair[ACCURACIES[metric]] for pair in found]), len(found)
+        found = run.attempt(partial(_by_split, run, record))
+        return then(found, lambda by_split: (*mean_and_sd(by_split), len(by_split)))
     if metric == "rank_7.1":
-        poll = _search(run, name, best_by_gamma)
-        if isinstance(poll, Absent):
-            return poll
-        # Ranks add up over ten splits.
-        mean, sd = mean_and_sd(poll[subset]["ranks"] if subset in poll else np.zeros(n_splits_of(run)))
-        return 10 * mean, float(np.sqrt(10)) * sd
+
+        def summed(poll: Any) -> tuple[float, float]:
+            """Add the ranks up over ten splits."""
+            mean, sd = mean_and_sd(poll[subset]["ranks"] if subset in poll else np.zeros(n_splits_of(run)))
+            return 10 * mean, float(np.sqrt(10)) * sd
+
+        return then(_search(run, name, best_by_gamma), summed)
     return run.attempt(partial(_mean_gamma, run, name, subset, record["role"] == "full_set"))
 
 
@@ -290,7 +285,7 @@ def _search(run: Rerun, name: str, search: Callable[..., Any]) -> Any:
         return QUICK
     # A search kept from an earlier run does not bring the data back, which what follows may need.
     rows = run.attempt(partial(problem_of, run, name))
-    return rows if isinstance(rows, Absent) else run.attempt(partial(search, run, name))
+    return then(rows, lambda _: run.attempt(partial(search, run, name)))
 
 
 SELECTORS: dict[str, Callable[..., Any]] = {
@@ -311,7 +306,7 @@ def _found(run: Rerun, table: str) -> list[Cell]:
     for name, selector in dict.fromkeys(known):
         printed = {row["mask"] for row in records(table, dataset=name, selector=selector, role="subset") if row["mask"]}
         found = _search(run, name, SELECTORS[selector])
-        ours = found if isinstance(found, Absent) else len(printed & set(found))
+        ours = then(then(found, printed.intersection), len)
         row, column = f"{name} {selector}", "printed subsets among our candidates"
         cells.append(judge(table, row, column, len(printed), ours, reason=WHY["found"], role="derived"))
     return cells
@@ -454,10 +449,10 @@ def _claim_surplus(run: Rerun) -> Claim:
         best = records(table, dataset=name, metric="test_acc_pct", role="subset", row=1)[0]["mask"]
         if best is None:
             continue
-        gains = [
-            np.subtract(*([test for _, test in each(run, name, mask, n)] for mask in (best, "1" * len(best))))
-            for each in (knn, rann)
-        ]
+        gains = []
+        for each in (knn, rann):
+            few, full = (np.array(each(run, name, mask, n))[:, 1] for mask in (best, "1" * len(best)))
+            gains.append(few - full)
         texts.append(
             f"{name}: the best printed subset gains {gains[0].mean():+.1f} points with k-NN, {gains[1].mean():+.1f} "
             "with the network"

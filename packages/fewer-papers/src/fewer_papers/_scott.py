@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from fewer.criteria import NaiveBayes
 from fewer.datasets import make_scott_bimodal
 from fewer.models import DiscreteNaiveBayes, LeastSquaresClassifier, MDLPDiscretizer
 from fewer.models.discrete_naive_bayes import LogTables
-from fewer.problem import FloatArray, Kind, Problem
+from fewer.problem import FloatArray, IntArray, Kind, Problem
 from fewer.roc import Parcel, RocCurve, RocHull, auroc, critical_ratio, roc_hull
 from fewer.roc._growth import GrowthPlan
 from fewer.roc._realisable import row_digests, shares
@@ -38,11 +39,12 @@ from fewer_papers._core import (
     Document,
     Piece,
     Rerun,
-    Role,
     Standing,
     judge,
     mean_and_sd,
+    reach,
     read_printed,
+    then,
 )
 
 if TYPE_CHECKING:
@@ -141,16 +143,22 @@ class Parts:
     def hull(self, subsets: Sequence[Sequence[int]]) -> tuple[RocHull, FloatArray, FloatArray]:
         """Return the validation hull of some subsets, and its classifiers' rates on the rows held out."""
         curves = [self.curve(features, self.validation) for features in subsets]
-        points = [(i, k) for i, curve in enumerate(curves) for k in range(len(curve.fpr))]
-        hull = roc_hull(*(np.array([getattr(curves[i], axis)[k] for i, k in points]) for axis in ("fpr", "tpr")))
-        held = [self.scores(features, self.holdout) for features in subsets]
-        rates = [[0.0, 0.0]]
-        for vertex in hull.points[hull.points >= 0]:
-            i, k = points[vertex]
-            called = held[i] >= curves[i].thresholds[k]
-            rates.append([called[self.holdout.y == 0].mean(), called[self.holdout.y == 1].mean()])
-        fpr, tpr = np.array([*rates, [1.0, 1.0]]).T
-        return hull, fpr, tpr
+        return _frozen(curves, [self.scores(features, self.holdout) for features in subsets], self.holdout.y)
+
+
+def _frozen(
+    curves: Sequence[RocCurve], scores: Sequence[FloatArray], y: IntArray
+) -> tuple[RocHull, FloatArray, FloatArray]:
+    """Return the hull of curves, and the rates of its classifiers on other rows, which have these scores."""
+    points = [(i, k) for i, curve in enumerate(curves) for k in range(len(curve.fpr))]
+    hull = roc_hull(*(np.array([getattr(curves[i], axis)[k] for i, k in points]) for axis in ("fpr", "tpr")))
+    rates = [[0.0, 0.0]]
+    for vertex in hull.points[hull.points >= 0]:
+        i, k = points[vertex]
+        called = scores[i] >= curves[i].thresholds[k]
+        rates.append([called[y == 0].mean(), called[y == 1].mean()])
+    fpr, tpr = np.array([*rates, [1.0, 1.0]]).T
+    return hull, fpr, tpr
 
 
 def _parts(run: Rerun, name: str, split: int) -> Parts:
@@ -316,22 +324,35 @@ def _ways(run: Rerun, table: str, name: str, key: str, label: str) -> list[Cell]
     splits = _found(run, name)
     cells = []
     for row in _printed_subsets(table, name):
-        step = row["step"]
-        ours: Any = splits
-        reason, tested = SPLIT, ""
-        if not isinstance(splits, Absent):
-            way = splits[0][key]["way"]
-            ours = way[step - 1] if step <= len(way) else []
-            if row["selected"]:
-                ours = splits[0][key]["features"]
-                sets = [split[key]["features"] for split in splits]
-            else:
-                ways = [split[key]["way"] for split in splits]
-                sets = [each[step - 1] if step <= len(each) else [] for each in ways]
-            reason, tested = _among(sets, row["value"])
-        what = "chosen" if row["selected"] else f"step {step}"
-        cells.append(judge(table, name, f"{label}, {what}", row["value"], ours, reason=reason, tested=tested))
+        step, selected = row["step"], row["selected"]
+
+        def subset(split: dict[str, Any], step: int = step, selected: bool = selected) -> list[int]:
+            way = split[key]["way"]
+            chosen: list[int] = split[key]["features"] if selected else way[step - 1] if step <= len(way) else []
+            return chosen
+
+        what = "chosen" if selected else f"step {step}"
+        cells.append(_subset_cell(table, name, f"{label}, {what}", row["value"], splits, subset))
     return cells
+
+
+def _subset_cell(table: str, name: str, column: str, printed: list[int], splits: Any, subset: Any) -> Cell:
+    """Judge the subset of the first split; say how often the splits give the printed one."""
+    if isinstance(splits, Absent):
+        return judge(table, name, column, printed, splits)
+    sets = [tuple(sorted(subset(split))) for split in splits]
+    times = sets.count(tuple(sorted(printed)))
+    reason = f"{SPLIT} {times} of {len(sets)} splits give the printed set, {len(set(sets))} different ones in all."
+    tested = f"{len(sets)} splits, {times} of them as printed" if times else ""
+    return judge(table, name, column, printed, subset(splits[0]), reason=reason, tested=tested)
+
+
+def _count_cell(table: str, name: str, column: str, printed: int, counts: list[int] | Absent) -> Cell:
+    """Judge the mean of a count over the splits."""
+    if isinstance(counts, Absent):
+        return judge(table, name, column, printed, counts, role="derived")
+    mean, sd = mean_and_sd(counts)
+    return judge(table, name, column, printed, mean, tolerance=max(2 * sd, 1.0), role="derived")
 
 
 def table_4_1(run: Rerun) -> list[Cell]:
@@ -359,63 +380,45 @@ def table_6_4(run: Rerun) -> list[Cell]:
 def _comparison(run: Rerun, table: str, name: str, key: str, label: str, methods: tuple[str, str, str]) -> list[Cell]:
     splits = _found(run, name)
     other, gain, test = methods
-    absent = isinstance(splits, Absent)
     swapped = "The two areas stand in each other's column in print; set right by table 6.4." if name == "Adult" else ""
-    z: Any = splits if absent else _ratio(splits, "parcel", key)  # type: ignore[arg-type]
-    if not absent and table == "6.4":
-        z = abs(z)
 
-    def cell(column: str, printed: Any, which: str, role: Role = "printed", **options: Any) -> Cell:
-        ours: Any = splits if isinstance(splits, Absent) else _mean(splits, which)
-        about = _spread_of(splits, [which])
-        return judge(table, name, column, printed, ours, role=role, remark=swapped, **about, **options)
+    def moved(of: Callable[[Any], float]) -> dict[str, Any]:
+        """Say how far one split may be from all of them in a quantity: the report has one."""
+        return {} if isinstance(splits, Absent) else _reach([of([split]) for split in splits])
 
-    difference: Any = splits
-    if not isinstance(splits, Absent):
-        difference = _mean(splits, "parcel") - _mean(splits, key)
+    def cell(column: str, printed: Any, of: Callable[[Any], float], **options: Any) -> Cell:
+        return judge(table, name, column, printed, then(splits, of), **moved(of), **options)
+
+    def ratio(splits: list[dict[str, Any]]) -> float:
+        return _ratio(splits, "parcel", key)
+
+    def shown(splits: list[dict[str, Any]]) -> float:
+        return abs(ratio(splits)) if table == "6.4" else ratio(splits)
+
+    def area(which: str) -> Callable[[Any], float]:
+        return partial(_mean, key=which)
+
     printed_z = _printed(table, name, "z_ratio", test)
     increase = _printed(table, name, "increase", gain)
     theirs, own = (_printed(table, name, "auroc_holdout", method) for method in (other, "Parcel"))
-    number = f"{name} Parcel area {own}"
+    reading: dict[str, Any] = {"role": "reading", "remark": swapped}
+    record: dict[str, Any] = {"better": "higher", "remark": swapped}
+    significant = then(splits, lambda splits: "yes" if shown(splits) > 1.69 else "no")
     return [
-        cell(f"{label}: area of the printed subset", theirs, f"printed {key}", "reading"),
-        cell("Parcel: area of the printed subsets", own, "printed parcel", "reading"),
-        cell(f"{label}: area", theirs, key, better="higher"),
-        cell("Parcel: area", own, "parcel", better="higher", number=number),
-        judge(table, name, "increase", increase, difference, **_spread_of(splits, ["parcel", key])),
-        judge(table, name, "z ratio", printed_z, z, **_reach_of_ratio(splits, key)),
-        judge(table, name, "significant at 1.69", "yes" if printed_z > 1.69 else "no",
-              z if isinstance(z, Absent) else "yes" if z > 1.69 else "no", role="derived"),
-    ]  # fmt: skip
-
-
-def _spread_of(splits: list[dict[str, Any]] | Absent, keys: Sequence[str]) -> dict[str, Any]:
-    """Say how far one split may be from the mean of several: the report has one."""
-    if isinstance(splits, Absent):
-        return {}
-    values = [split[keys[0]]["holdout"] - sum(split[key]["holdout"] for key in keys[1:]) for split in splits]
-    return _reach(values)
-
-
-def _reach_of_ratio(splits: list[dict[str, Any]] | Absent, key: str) -> dict[str, Any]:
-    """Say the same of the critical ratio."""
-    if isinstance(splits, Absent):
-        return {}
-    return _reach([_ratio([split], "parcel", key) for split in splits])
+        cell(f"{label}: area of the printed subset", theirs, area(f"printed {key}"), **reading),
+        cell("Parcel: area of the printed subsets", own, area("printed parcel"), **reading),
+        cell(f"{label}: area", theirs, area(key), **record),
+        cell("Parcel: area", own, area("parcel"), number=f"{name} Parcel area {own}", **record),
+        cell("increase", increase, lambda splits: _mean(splits, "parcel") - _mean(splits, key)),
+        judge(table, name, "z ratio", printed_z, then(splits, shown), **moved(ratio)),
+        judge(table, name, "significant at 1.69", "yes" if printed_z > 1.69 else "no", significant, role="derived"),
+    ]
 
 
 def _reach(values: Sequence[float]) -> dict[str, Any]:
     sd = mean_and_sd(values)[1]
-    told = f"Ours is the mean of {len(values)} splits; one split moves it by {sd:.4f}, which is too little."
-    return {"reason": told, "tolerance": 2.0 * sd * float(np.sqrt(1.0 + 1.0 / len(values)))}
-
-
-def _among(found: Sequence[Any], printed: Sequence[int]) -> tuple[str, str]:
-    """Say how often the splits give the printed set: a reason, and the run behind it if one does."""
-    sets = [tuple(sorted(each)) for each in found]
-    times = sets.count(tuple(sorted(printed)))
-    reason = f"{SPLIT} {times} of {len(sets)} splits give the printed set, {len(set(sets))} different ones in all."
-    return reason, f"{len(sets)} splits, {times} of them as printed" if times else ""
+    moved = f"Ours is the mean of {len(values)} splits; one split moves it by {sd:.4f}, which is too little."
+    return {"reason": moved, "tolerance": reach(values, 1)}
 
 
 def table_sizes(table: str, run: Rerun) -> list[Cell]:
@@ -443,10 +446,8 @@ def text_2_4(run: Rerun) -> list[Cell]:
     cells = []
     for name in ORDER:
         data: Any = run.attempt(partial(run.load, TASKS[name].data)) if name in TASKS else LOST
-        counts: tuple[Any, Any] = (data, data)
-        if not isinstance(data, Absent):
-            counts = data.problem.n_features, data.problem.n_samples
-        for metric, ours in zip(("n_features", "n_cases"), counts, strict=True):
+        for metric, attribute in (("n_features", "n_features"), ("n_cases", "n_samples")):
+            ours = then(data, attrgetter(f"problem.{attribute}"))
             printed = _printed("text:2.4", name, metric)
             why, tested = f"The public file has another number of {metric.removeprefix('n_')}.", "the file"
             cells.append(judge("text 2.4", name, metric.removeprefix("n_"), printed, ours, reason=why, tested=tested))
@@ -459,19 +460,14 @@ def table_6_3(run: Rerun) -> list[Cell]:
     for name in ORDER:
         splits = _found(run, name)
         printed = _printed("6.3", name, "feature_subset", "combined_union")
-        if isinstance(splits, Absent):
-            union: Any = splits
-            size: Any = splits
-            spread = 0.0
-        else:
-            union = splits[0]["parcel"]["union"]
-            size, spread = mean_and_sd(len(split["parcel"]["union"]) for split in splits)
-        sets = [] if isinstance(splits, Absent) else [split["parcel"]["union"] for split in splits]
-        reason, tested = _among(sets, printed)
-        cells.append(judge("6.3", name, "features, first split", printed, union, reason=reason, tested=tested))
-        near = max(2 * spread, 1.0)
-        cells.append(judge("6.3", name, "number of features", len(printed), size, tolerance=near, role="derived"))
+        cells.append(_subset_cell("6.3", name, "features, first split", printed, splits, _union))
+        counts = then(splits, lambda splits: [len(_union(split)) for split in splits])
+        cells.append(_count_cell("6.3", name, "number of features", len(printed), counts))
     return cells
+
+
+def _union(split: dict[str, Any]) -> list[int]:
+    return list(split["parcel"]["union"])
 
 
 def _table_b(table: str, run: Rerun) -> list[Cell]:
@@ -482,29 +478,27 @@ def _table_b(table: str, run: Rerun) -> list[Cell]:
         wrapper = _printed_subsets(table, name, method="SFFS_wrapper")[0]["value"]
         subsets = _printed_subsets(table, name, method="Parcel")
         distinct = {tuple(row["value"]) for row in subsets}
-        if isinstance(splits, Absent):
-            cells.append(judge(table, name, "SFFS, early stop", wrapper, splits))
-            cells.append(judge(table, name, "number of subsets", len(distinct), splits, role="derived"))
-            cells.append(judge(table, name, "largest subset", max(map(len, distinct)), splits, role="derived"))
-            cells.extend(judge(table, name, row["label"], row["value"], splits) for row in subsets)
-            continue
-        reason, tested = _among([split["early"]["features"] for split in splits], wrapper)
-        first = splits[0]["early"]["features"]
-        cells.append(judge(table, name, "SFFS, early stop", wrapper, first, reason=reason, tested=tested))
-        number, spread = mean_and_sd(len(split["parcel"]["subsets"]) for split in splits)
-        cells.append(
-            judge(
-                table, name, "number of subsets", len(distinct), number, tolerance=max(2 * spread, 1.0), role="derived"
-            )
-        )
-        largest = float(np.median([max(map(len, split["parcel"]["subsets"])) for split in splits]))
-        cells.append(judge(table, name, "largest subset", max(map(len, distinct)), largest, role="derived"))
-        for row in subsets:
-            nearest, times = _nearest(row["value"], splits)
-            reason = f"Ours is the nearest subset on a hull of {len(splits)} splits; none has the printed one."
-            remark = f"On the hull in {times} of {len(splits)} splits."
-            cells.append(judge(table, name, row["label"], row["value"], nearest, reason=reason, remark=remark))
+        sizes = then(splits, lambda splits: [list(map(len, split["parcel"]["subsets"])) for split in splits])
+        largest = then(sizes, lambda sizes: float(np.median(list(map(max, sizes)))))
+        counts = then(sizes, lambda sizes: list(map(len, sizes)))
+        early = "SFFS, early stop"
+        cells += [
+            _subset_cell(table, name, early, wrapper, splits, lambda split: split["early"]["features"]),
+            _count_cell(table, name, "number of subsets", len(distinct), counts),
+            judge(table, name, "largest subset", max(map(len, distinct)), largest, role="derived"),
+        ]
+        cells += [_nearest_cell(table, name, row["label"], row["value"], splits) for row in subsets]
     return cells
+
+
+def _nearest_cell(table: str, name: str, column: str, printed: list[int], splits: Any) -> Cell:
+    """Judge the subset on any hull that shares most with a printed one."""
+    if isinstance(splits, Absent):
+        return judge(table, name, column, printed, splits)
+    nearest, times = _nearest(printed, splits)
+    reason = f"Ours is the nearest subset on a hull of {len(splits)} splits; none has the printed one."
+    remark = f"On the hull in {times} of {len(splits)} splits."
+    return judge(table, name, column, printed, nearest, reason=reason, remark=remark)
 
 
 def _nearest(subset: list[int], splits: list[dict[str, Any]]) -> tuple[list[int], int]:
@@ -564,20 +558,11 @@ def _two_thyroid_models(run: Rerun) -> dict[str, Any]:
         return roc_hull(fpr, tpr).area - max(curves[f][1].hull().area for f in pair)
 
     pair = max(pairs, key=gain)
-    points = [(f, i) for f in pair for i in range(len(curves[f][1].fpr))]
-    hull = roc_hull(*(np.array([getattr(curves[f][1], axis)[i] for f, i in points]) for axis in ("fpr", "tpr")))
-    frozen = [[0.0, 0.0]]
-    for vertex in hull.points:
-        if vertex >= 0:
-            feature, i = points[vertex]
-            model, curve = curves[feature]
-            called = model.decision_function(holdout.X[:, [feature]]) >= curve.thresholds[i]
-            frozen.append([called[holdout.y == 0].mean(), called[holdout.y == 1].mean()])
-    frozen.append([1.0, 1.0])
-    held = {f: RocCurve.of(holdout.y, curves[f][0].decision_function(holdout.X[:, [f]])) for f in pair}
+    scores = [curves[f][0].decision_function(holdout.X[:, [f]]) for f in pair]
+    hull, *frozen = _frozen([curves[f][1] for f in pair], scores, holdout.y)
     return {
         "names": [problem.names[f] for f in pair], "curves": [curves[f][1] for f in pair], "hull": hull,
-        "held": [held[f] for f in pair], "frozen": np.array(frozen).T,
+        "held": [RocCurve.of(holdout.y, each) for each in scores], "frozen": frozen,
     }  # fmt: skip
 
 
