@@ -1,4 +1,5 @@
 import ast
+import gc
 import importlib
 import pkgutil
 import subprocess
@@ -8,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numba import njit
-from numba.core.errors import NumbaError
+from numba.core.errors import NumbaError, TypingError
+from numba.core.event import Listener, install_listener
 
 import fewer.kernels
 import fewer.logs
@@ -124,10 +126,43 @@ def test_a_first_use_is_announced_once_to_those_who_watch(monkeypatch, capsys):
         return x + 1
 
     monkeypatch.setattr(fewer.logs, "is_watched", lambda: True)
-    monkeypatch.setattr(FIRST_USE, "told", False)
+    monkeypatch.setattr(FIRST_USE, "announced", False)
     assert njit(shifted)(1) == 2  # somebody else's
     assert not capsys.readouterr().err
     shifted.__module__ = "fewer.kernels.made"
     compiled = njit(shifted)
     assert (compiled(1), compiled(1.0)) == (2, 2.0)  # two compilations
     assert capsys.readouterr().err.count("first use") == 1
+
+
+def test_python_looks_for_garbage_before_and_after_a_compilation_but_not_within():
+    seen = []
+
+    def halved(x):
+        return x / 2
+
+    @njit
+    def outer(x):
+        return inner_one(x) + 1
+
+    inner_one = njit(halved)
+
+    class Watcher(Listener):
+        def on_start(self, event):
+            seen.append(gc.isenabled())
+
+        def on_end(self, event):
+            pass
+
+    with install_listener("numba:compile", Watcher()):
+        assert outer(3.0) == 2.5
+        with pytest.raises(TypingError):
+            njit(lambda x: x.nothing)(1)
+    assert seen == [False, False, False]
+    assert gc.isenabled()
+    gc.disable()
+    try:
+        njit(halved)(1.0)
+        assert not gc.isenabled()  # it was not before
+    finally:
+        gc.enable()

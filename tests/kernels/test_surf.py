@@ -1,13 +1,13 @@
 import numpy as np
 import pytest
 
-from fewer.kernels.relief import mixed_distance_sum, near_rows, radius_of, whole_distances
+from fewer.kernels.relief import Whole, mixed_distance_sum, near_rows, radius_of, whole_distances
 
 
 def test_whole_distances_are_sums_of_differences():
     steps = np.random.default_rng(0).integers(0, 1 << 20, (7, 50)).astype(np.int32)
     d = np.empty(50, dtype=np.int32)
-    whole_distances(d, steps, 3)
+    whole_distances(Whole(steps, 1.0, 0.0, d), 3)
     assert (d == np.abs(steps.astype(np.int64) - steps[:, [3]].astype(np.int64)).sum(axis=0)).all()
 
 
@@ -17,13 +17,12 @@ def test_coarse_steps_leave_the_same_rows_near(bits, radius):
     rows = np.random.default_rng(1).random((80, 5))
     steps = np.rint(rows.T * 2.0**bits).astype(np.int32)
     slack = 2 * np.abs(steps.T - rows * 2.0**bits).sum(axis=1).max()
-    found, d, whole = np.empty(80, dtype=np.int64), np.empty(80), np.empty(80, dtype=np.int32)
-    table = rows, steps, 2.0**-bits, np.zeros(5, dtype=np.uint8), slack, np.arange(80)
+    near, d, whole = np.empty(80, dtype=np.int64), np.empty(80), Whole(steps, 2.0**-bits, slack, np.empty(80, np.int32))
     for i in range(80):
-        size = near_rows(found, i, radius, d, whole, table)
+        size = near_rows(near, i, radius, d, rows, np.arange(80), whole)
         exact = np.abs(rows - rows[i]).mean(axis=1)
         limit = radius if radius == radius else radius_of(exact, i, np.arange(80))
-        assert found[:size].tolist() == [j for j in range(80) if j != i and exact[j] < limit]
+        assert near[:size].tolist() == [j for j in range(80) if j != i and exact[j] < limit]
 
 
 def test_known_distances_are_summed_and_counted():

@@ -30,7 +30,7 @@ from fewer.criteria._knn_sweep import SMALLEST, TREE, Sweeper, nothing, trees_of
 from fewer.kernels import moves as walking
 from fewer.kernels import nearest
 from fewer.kernels import neighbors as kernels
-from fewer.kernels.bundles import Exact, Moved, Rules, Units, changes_from_none, changes_of
+from fewer.kernels.bundles import Exact, Moved, Queries, Rules, Units, changes_from_none, changes_of
 from fewer.kernels.device import Device, deal, on_devices, tell
 from fewer.kernels.differences import CoarseRows, Scaling, exact_rows
 from fewer.kernels.distances import fill_distances
@@ -305,7 +305,9 @@ class KNNScorer(PredictiveScorer):
         gains = np.zeros((len(verdicts), len(self.ks)))
         gains += ((verdicts == nearest.RIGHT) @ rules.row_weights[rows])[:, None]
         room = np.empty(n), np.empty(n), make_ballot(rules)
-        kernels.score_flips(rows, verdicts, changes, self._exact, rules, room, gains)
+        kernels.judge_rows(
+            rows, self._own_rows, verdicts, changes, self._exact, rules, room, gains, np.empty((0, 0))
+        )  # fmt: skip
         return gains
 
     def _deal(self, run: Callable[[OnDevice, Any], Any], things: NDArray[Any]) -> list[Any]:
@@ -374,11 +376,15 @@ class KNNScorer(PredictiveScorer):
 
     def outputs(self, mask: Masks) -> FloatArray:
         """Predict each bound row from the other folds."""
-        return self._predict(mask, self.problem.X, self._exact, self._exact.fold)
+        return self._predict(mask, self._own_rows, self._exact)
 
     def predict(self, mask: Masks, X: FloatArray) -> FloatArray:
         """Predict new rows from all bound rows."""
-        return self._predict(mask, X, self._together, np.full(len(X), -1, dtype=np.int64))
+        return self._predict(mask, Queries.of(X), self._together)
+
+    @property
+    def _own_rows(self) -> Queries:
+        return Queries(self._exact.columns, self._exact.missing, self._exact.fold)
 
     @cached_property
     def _together(self) -> Exact:
@@ -393,14 +399,9 @@ class KNNScorer(PredictiveScorer):
         gains = self._gains(changes_from_none(mask[None, :].astype(np.float64)))[0]
         return int(self.ks[int(np.argmax(gains))])
 
-    def _predict(self, mask: Masks, X: FloatArray, exact: Exact, fold: IntArray) -> FloatArray:
-        missing = np.isnan(X)
+    def _predict(self, mask: Masks, queries: Queries, exact: Exact) -> FloatArray:
         rules = self._rules._replace(ks=np.array([self.n_neighbors_for(mask)]))
-        out = np.empty((len(X), max(rules.n_classes, 1)))
-        room = np.empty(self.problem.n_samples), make_ballot(rules)
-        kernels.predict_rows(
-            np.where(missing, 0.0, X), missing.astype(np.uint8), fold, mask.astype(np.float64), exact, rules, room, out
-        )
+        out = kernels.predicted(queries, mask.astype(np.float64), exact, rules)
         return out if rules.n_classes else out[:, 0] + self._center
 
     def _best(self, gains: FloatArray) -> FloatArray:

@@ -1,4 +1,4 @@
-"""One column more in a least-squares fit: what a step of a forward search computes (see `criteria._bordering`)."""
+"""One column more in a least-squares fit: what a step of a forward search computes (see `criteria._least_squares`)."""
 
 from __future__ import annotations
 

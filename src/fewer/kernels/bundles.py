@@ -1,4 +1,4 @@
-"""Arguments that kernels share, in named tuples: what a kernel is told about the rows, the votes and the units."""
+"""Arguments that kernels share, in named tuples: the rows, how they vote, and the columns that change together."""
 
 from __future__ import annotations
 
@@ -31,6 +31,21 @@ class Exact(NamedTuple):
     gap: Any
     fold: Any
     quantum: Any
+
+
+class Queries(NamedTuple):
+    """Rows whose neighbors are looked for: cells and which are missing, (p, q), and folds (q,), −1 for new rows."""
+
+    columns: Any
+    missing: Any
+    fold: Any
+
+    @classmethod
+    def of(cls, X: Any) -> Queries:
+        """Lay out new rows (q, p), whose neighbors all rows may be."""
+        missing = np.isnan(X.T)
+        columns = np.ascontiguousarray(np.where(missing, 0.0, X.T))
+        return cls(columns, np.ascontiguousarray(missing, dtype=np.uint8), np.full(len(X), -1, dtype=np.int64))
 
 
 class Coarse(NamedTuple):
@@ -123,7 +138,8 @@ def changes_from_none(weights: Any) -> tuple[Any, Any, Any]:
     [[1, 0, 1], [1.0, 0.5, 1.0], [0, 0, 1, 3]]
     """
     which, members = np.nonzero(weights)
-    return members, weights[which, members], np.append(0, np.searchsorted(which, np.arange(len(weights) + 1)))
+    # In one piece: kernels are compiled once more for every other layout of an array.
+    return members.copy(), weights[which, members], np.append(0, np.searchsorted(which, np.arange(len(weights) + 1)))
 
 
 class Moved(NamedTuple):

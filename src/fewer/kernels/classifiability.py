@@ -1,4 +1,4 @@
-"""Who is near whom: nearest-neighbor distances and neighborhood counts of many subsets at once.
+"""Who is near whom: nearest distances and neighborhood counts of many subsets at once; the minimum spanning tree.
 
 A squared distance is a sum of quantised terms, exact in double precision (see `fewer.kernels.differences`), so that the
 order in which features were added does not matter. Rows come sorted by one feature that all candidates share, the
@@ -13,7 +13,7 @@ exact : Exact
 candidates, targets
     See `Candidates` and `SurfaceTargets`.
 
-The minimum spanning tree of the rows, grown by Prim's rule over quantised squared distances.
+The spanning tree is grown by Prim's rule over the same distances.
 """
 
 from __future__ import annotations

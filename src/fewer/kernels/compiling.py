@@ -6,6 +6,7 @@ function, which needs no entry for Python.
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable
 from functools import wraps
@@ -108,21 +109,34 @@ def forget_what_cannot_be_read() -> None:
 
 
 class FirstUse(Listener):
-    """Says once that kernels are being compiled, where somebody waits in a terminal or a notebook."""
+    """Says once that kernels are being compiled, where somebody waits, and keeps Python from looking for garbage then.
 
-    told = False
+    Numba makes so many objects that looking through them takes an eighth of a first use. Numba compiles one function at
+    a time, under a lock, and the functions that it calls within.
+    """
+
+    announced = False
+    depth = 0
+    collected = True
 
     def on_start(self, event: Any) -> None:
-        """Print a line before the first kernel of ours that no cache has."""
+        """Print a line before the first kernel of ours that no cache has, in a terminal or a notebook."""
         from fewer.logs import is_watched  # not needed by kernels
 
-        if not self.told and event.data["dispatcher"].py_func.__module__.startswith("fewer.") and is_watched():
-            self.told = True
+        if self.depth == 0:
+            self.collected = gc.isenabled()
+            gc.disable()
+        self.depth += 1
+        if not self.announced and event.data["dispatcher"].py_func.__module__.startswith("fewer.") and is_watched():
+            self.announced = True
             clear = "\r\x1b[K" if sys.stderr.isatty() else ""
             print(f"{clear}fewer: first use, compiling; later runs start faster", file=sys.stderr, flush=True)
 
     def on_end(self, event: Any) -> None:
-        """Say nothing."""
+        """Look for garbage again."""
+        self.depth -= 1
+        if self.depth == 0 and self.collected:
+            gc.enable()
 
 
 FIRST_USE = FirstUse()

@@ -8,7 +8,7 @@ adding and removing features in any order gives the same bits, and ties stay tie
 *Coarse* ones, in int32: the same terms in coarser units, off by a known number of units each. Integer sums do not
 drift either. They are half as wide, and decide all comparisons whose outcome the error cannot change.
 
-See `_bundles` for the arguments that the kernels share.
+See `bundles` for the arguments that the kernels share.
 """
 
 from __future__ import annotations

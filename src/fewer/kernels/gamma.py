@@ -1,6 +1,6 @@
 """Sums over near neighbors for the Gamma Test: how far they lie, and how much their targets differ.
 
-A squared distance is a whole number of quanta (see `_distances`). Here it is kept in a *key* of 64 bits, above the
+A squared distance is a whole number of quanta (see `distances`). Here it is kept in a *key* of 64 bits, above the
 number of the row that it leads to, and a last bit that says whether the targets differ:
 
     key = distance · 2^shift + 2 · row + (values differ)
@@ -11,7 +11,7 @@ which row it is, so nothing has to be carried along.
 Arguments that the kernels share:
 
 exact : Exact
-    As in `_bundles`, all rows in one fold. All distances together with `shift` bits must stay below 2^61.
+    As in `bundles`, all rows in one fold. All distances together with `shift` bits must stay below 2^61.
 targets : Targets
 sums : (…, 2, k) float64
     For the j-th neighbor: the sums over rows of the squared distance in quanta, and of the squared target difference.

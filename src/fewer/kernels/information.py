@@ -1,10 +1,7 @@
-"""Mutual information of integer codes.
+"""Mutual information of integer codes, dense and sparse; Gini impurity that pairs of codes take away; kernel densities.
 
-Gini impurity of a target that a pair of codes takes away.
-
-Sums of Gaussian kernels in two dimensions.
-
-Mutual information of sparse columns: stored cells are counted, the others are what is left.
+Of sparse columns the stored cells are counted; the others are what is left. Densities are sums of Gaussian kernels in
+two dimensions.
 """
 
 from __future__ import annotations

@@ -1,12 +1,13 @@
-"""A walk that tries many changes in one call: for annealing, where all else around a move costs more than the move.
+"""The nearest neighbor's class under many changes or many masks in one call.
 
-See `_bundles` for the shared arguments. Coarse distances (rows sorted by class) judge all rows they
-can, exact ones, which run along, the others; so a score is the one that `KNNScorer.score` gives, to the bit. Scores of
-states met before are looked up in a table by two 64-bit names of the state; a newer state takes an older one's place.
+*A walk* tries one change after the other: for annealing, where all else around a move costs more than the move. Coarse
+distances (rows sorted by class) judge all rows they can, exact ones, which run along, the others; so a score is the one
+that `KNNScorer.score` gives, to the bit. Scores of states met before are looked up in a table by two 64-bit names of
+the state; a newer state takes an older one's place.
 
-The nearest neighbor's class under many masks at once, from tables of sums.
+*Many masks at once* are judged from tables of sums.
 
-See `_nearest` for the verdicts and `_bundles` for the arguments that the kernels share.
+See `nearest` for the verdicts and `bundles` for the arguments that the kernels share.
 """
 
 from __future__ import annotations

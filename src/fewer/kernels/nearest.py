@@ -1,19 +1,18 @@
-"""The nearest neighbor's class, from coarse distances.
+"""The nearest neighbor's class, from coarse distances; and nearest neighbors on a line and in the plane.
 
 With one neighbor and classes, a row is judged right when the nearest row of its own class is nearer than the nearest
 row of any other. Rows sorted by class make that two minima over contiguous coarse distances. Where they lie closer
 together than the error of coarse distances, ties included, the verdict is UNSURE, and exact distances decide
-(`neighbors.score_flips`). See `_bundles` for the arguments that the kernels share.
+(`neighbors.judge_rows`). See `bundles` for the arguments that the kernels share.
 
 verdicts : (…, n) uint8
     WRONG, RIGHT or UNSURE for each row.
 errors : (p, 2) float64
     What each feature adds to the error of a comparison, as in `Doubt`.
 
-Nearest neighbors of numbers on a line and of points in the plane, for mutual information (Kraskov; Ross).
-
-Counts follow scikit-learn's trees to the bit: on the line it compares squares of differences, in the plane (largest
-difference of two coordinates) the differences themselves.
+Those on a line and in the plane are for mutual information (Kraskov; Ross). Counts follow scikit-learn's trees to the
+bit: on the line it compares squares of differences, in the plane (largest difference of two coordinates) the
+differences themselves.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Subsets judged by any number of neighbors, over running exact distances.
+"""Subsets judged by any number of neighbors, over exact distances; one column by itself; a few columns by a tree.
 
-Rows judge themselves against the rows of other folds. See `_bundles` for the arguments that the kernels share.
+Rows judge themselves against the rows of other folds. See `bundles` for the arguments that the kernels share.
 
 gains : (…, t) float64
     What the rows add to the score, for each number of neighbors.
@@ -8,7 +8,7 @@ gains : (…, t) float64
 One column by itself, judged by any number of neighbors: all rows of a value at once.
 
 Rows are sorted by the column once. From there the neighbors of a value are the rows of the next values on both sides,
-and all rows of a value and a fold have the same ones. Distances, order and votes are those of `score_flips`,
+and all rows of a value and a fold have the same ones. Distances, order and votes are those of `judge_rows`,
 to the bit, which looks at all rows for each row, and several times where many are tied.
 """
 
@@ -18,11 +18,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fewer.kernels.bundles import Exact, Rules
+from fewer.kernels.bundles import Exact, Queries, Rules, changes_from_none
 from fewer.kernels.compiling import copy, inner, kernel
-from fewer.kernels.distances import CLIP, FAR, add_terms, change_column, term
+from fewer.kernels.distances import CLIP, FAR, change_column, term
 from fewer.kernels.nearest import UNSURE
-from fewer.kernels.votes import ballot_for, count_votes, enter, gain, judge, list_nearest
+from fewer.kernels.votes import ballot_for, count_votes, enter, gain, judge, list_nearest, make_ballot
 from fewer.problem import FloatArray
 
 # Rows in a leaf of a tree, at most.
@@ -30,36 +30,49 @@ LEAF = 16
 
 
 @kernel()
-def score_flips(rows, verdicts, changes, exact, rules, room, gains):
-    """Judge the listed rows (r,) under several masks where verdicts (u, r) are unsure; gains (u, t).
+def judge_rows(rows, queries, verdicts, changes, exact, rules, room, gains, out):
+    """Judge or predict the listed rows (r,) under several masks where verdicts (u, r) are unsure.
 
     A row's distances under what the masks have in common are summed once; each change is made on a copy of them. Terms
     are whole quanta, so that the sums, and with them ties, are those of any other order of columns.
 
+    queries : Queries
+        The rows that are listed: the table's own, or new ones.
     changes : columns, weights and bounds
         As `bundles.changes_of` lays them out.
     room : two arrays for n distances, and a ballot
         Made outside: what a kernel makes takes time to compile.
+    gains : (u, t)
+        What the rows gain is added to it, unless `out` has rows.
+    out : (q, c) or (q, 1), or (0, 0)
+        Vote shares or means by the last k, written under the last mask; the class that wins a tie has 1e-9 more.
     """
+    cells, lacking, folds = queries.columns, queries.missing, queries.fold
     columns, weights, bounds = changes
     base, d, ballot = room
     n, shift = base.shape[0], 1.5 * 2.0**52 * exact.quantum
     for r in range(rows.shape[0]):
         i, n_unsure = rows[r], 0
-        k = exact.fold[i]
         for u in range(verdicts.shape[0]):
             n_unsure += verdicts[u, r] == UNSURE
         for j in range(n):
-            base[j] = FAR if exact.fold[j] == k else 0.0
+            base[j] = FAR if exact.fold[j] == folds[i] else 0.0
+        k = max(folds[i], 0)
         for u in range(verdicts.shape[0] + 1 if n_unsure else 0):  # the first is what all have in common
             if u > 0 and verdicts[u - 1, r] != UNSURE:
                 continue
             copy(base, d)
             for m in range(bounds[u], bounds[u + 1]):  # as in `add_terms`, whose call would take as long as the loop
                 f, weight = columns[m], weights[m]
-                x, scale, nominal = exact.columns[f, i], exact.scale[k, f], exact.nominal[f] != 0
+                x, scale, nominal = cells[f, i], exact.scale[k, f], exact.nominal[f] != 0
+                if not (nominal or exact.holes[f] or lacking[f, i]):
+                    for j in range(n):
+                        z = exact.columns[f, j]
+                        square = scale * (x - z) * (x - z)
+                        square = CLIP if square > CLIP else square
+                        d[j] += (weight * square + shift) - shift
+                    continue
                 absent, unequal = (weight * exact.gap[k, f] + shift) - shift, (weight * scale + shift) - shift
-                lacking = exact.missing[f, i] != 0
                 for j in range(n):
                     z = exact.columns[f, j]
                     square = scale * (x - z) * (x - z)
@@ -67,11 +80,47 @@ def score_flips(rows, verdicts, changes, exact, rules, room, gains):
                     part = (weight * square + shift) - shift
                     if nominal:
                         part = 0.0 if x == z else unequal
-                    d[j] += absent if lacking or exact.missing[f, j] else part
-            if u > 0:
-                judge(d, i, rules, ballot, gains[u - 1])
+                    d[j] += absent if lacking[f, i] or exact.missing[f, j] else part
+            if u == 0:
+                copy(d, base)
                 continue
-            copy(d, base)
+            count, reach = list_nearest(d, ballot.near, ballot.near_d)
+            count_votes(ballot.near, ballot.near_d, count, reach, d, rules, ballot)
+            if out.shape[0] == 0:
+                for t in range(rules.ks.shape[0]):
+                    gains[u - 1, t] += gain(i, t, rules, ballot)
+            elif rules.n_classes == 0:
+                out[i, 0] = ballot.means[-1]
+            else:
+                total = 0.0
+                for c in range(rules.n_classes):
+                    total += ballot.tally[c]
+                for c in range(rules.n_classes):
+                    out[i, c] = ballot.tally[c] / total if total > 0 else 0.0
+                out[i, ballot.votes[-1]] += 1e-9
+
+
+def predicted(queries: Queries, weights: FloatArray, exact: Exact, rules: Rules) -> FloatArray:
+    """Predict rows by the rows of other folds: vote shares (q, c), or means (q, 1), with the last k.
+
+    Parameters
+    ----------
+    queries : Queries
+        The rows to predict.
+    weights : array of shape (p,)
+        Weights of the columns, 0 where they are not used.
+    exact : Exact
+        The rows that are neighbors.
+    rules : Rules
+        How they vote.
+    """
+    n, n_rows = exact.columns.shape[1], len(queries.fold)
+    out, room = np.empty((n_rows, max(rules.n_classes, 1))), (np.empty(n), np.empty(n), make_ballot(rules))
+    judge_rows(
+        np.arange(n_rows), queries, np.full((1, n_rows), UNSURE), changes_from_none(weights[None]), exact, rules, room,
+        np.empty((0, 0)), out,
+    )  # fmt: skip
+    return out
 
 
 @kernel()
@@ -90,35 +139,6 @@ def score_move(low, high, distances, moved, exact, rules, gains):
         for f in moved.unit:
             change_column(changed, i, f, moved.masks[1, f], moved.masks[2, f], exact)
         judge(changed, i, rules, ballot, gains)
-
-
-@kernel()
-def predict_rows(queries, query_missing, query_fold, weights, exact, rules, room, out):
-    """Predict query rows (q, p): vote shares into out (q, c), or means into out (q, 1), with the last k.
-
-    room : an array for n distances, and a ballot
-    """
-    d, ballot = room
-    n, tally = d.shape[0], ballot.tally
-    for i in range(queries.shape[0]):
-        k = query_fold[i]
-        for j in range(n):
-            d[j] = FAR if exact.fold[j] == k else 0.0
-        k = max(k, 0)
-        for f in range(weights.shape[0]):
-            if weights[f] > 0.0:
-                add_terms(d, 0, queries[i, f], query_missing[i, f], f, k, weights[f], exact)
-        count, reach = list_nearest(d, ballot.near, ballot.near_d)
-        count_votes(ballot.near, ballot.near_d, count, reach, d, rules, ballot)
-        if rules.n_classes:
-            total = 0.0
-            for c in range(rules.n_classes):
-                total += tally[c]
-            for c in range(rules.n_classes):
-                out[i, c] = tally[c] / total if total > 0 else 0.0
-            out[i, ballot.votes[-1]] += 1e-9
-        else:
-            out[i, 0] = ballot.means[-1]
 
 
 class Sorted(NamedTuple):

@@ -1,6 +1,6 @@
 """Nearest-neighbor judgements over distances with fresh noise on every training value.
 
-See `_bundles` for the shared arguments. Noise is read from a pool of values in random order: the distances from one
+See `bundles` for the shared arguments. Noise is read from a pool of values in random order: the distances from one
 query row in one feature take a run of it that starts at a random place. So each value of the pool is as likely as the
 other for every distance, without a random number for each of them, and what is drawn depends on the seed alone, not on
 threads. Distances are float32: noise leaves no ties to keep.

@@ -1,14 +1,16 @@
-"""Relief: nearest rows of each class, and how far apart each feature is from them.
+"""Relief: the nearest rows of each class, or all rows within a radius, and how far apart each feature is from them.
 
-Distances are mean absolute differences over the features that both rows have. A first pass takes them coarsely, numeric
-features in steps of 1 / 4095 as 16-bit integers (sixteen at a time in a vector), over blocks of rows that stay in the
-cache; what its rounding leaves undecided is decided by a second one in float64 over the few rows near the k-th.
+Distances are mean absolute differences over the features that both rows have.
 
-SURF and MultiSURF: rows within a radius, and how far apart each feature is from them.
+Relief, ReliefF and RReliefF: a first pass takes them coarsely, numeric features in steps of 1 / 4095 as 16-bit integers
+(sixteen at a time in a vector), over blocks of rows that stay in the cache; what its rounding leaves undecided is
+decided by a second one in float64 over the few rows near the k-th.
 
-Where no cell is missing and no feature nominal, their distances are taken in whole numbers first: features in steps of
-2⁻ᵇ, whose sums are exact. A whole-number distance is off by one step at most, and so are the mean and the standard
-deviation of many; what that leaves undecided is decided in float64.
+SURF and MultiSURF: where no cell is missing and no feature nominal, distances are taken in whole numbers first:
+features in steps of 2⁻ᵇ, whose sums are exact. Such a distance is off by one step for each feature at most, and so are
+the mean and the standard deviation of many; what that leaves undecided is decided in float64.
+
+What a kernel is given as None, or does without, is not compiled: most tables have no missing cells and no levels.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ GRID = 2.0**32
 STEPS = 4095
 LANES = 64
 HALVES = 13
+SURF_BLOCK = 2048
 
 
 class ReliefTable(NamedTuple):
@@ -37,10 +40,7 @@ class ReliefTable(NamedTuple):
         Numeric features scaled to 0 … 1, nominal ones as level codes; NaN where missing.
     steps : (number of plain features, n) int16
         Numeric features without missing cells, one after the other, as whole numbers 0 … 4095.
-    columns : (number of other features, n) float32
-        Nominal features and those with missing cells, one after the other.
-    nominal, others : (p,) uint8 and int64
-        Which features are nominal; which features `columns` holds.
+    nominal : (p,) uint8
     numbers, places : (n,) int64
         The rows' numbers before they were sorted, of which the smaller comes first among equally near rows; and where
         each number is now.
@@ -52,13 +52,21 @@ class ReliefTable(NamedTuple):
 
     rows: Any
     steps: Any
-    columns: Any
     nominal: Any
-    others: Any
     numbers: Any
     places: Any
     slack: Any
     groups: Any
+
+
+class Mixed(NamedTuple):
+    """Features that are nominal or have missing cells: (m, n) float32, one after the other; which of them are nominal.
+
+    Kernels take None where there are none.
+    """
+
+    columns: Any
+    nominal: Any
 
 
 class Classes(NamedTuple):
@@ -72,38 +80,38 @@ class Classes(NamedTuple):
 
 
 class ReliefRoom(NamedTuple):
-    """Room: coarse distances of some queries, sums, counts; minima of lanes, near lanes; k nearest, lists, means."""
+    """Room: coarse distances of some queries, sums, counts; minima of lanes, near lanes; k nearest rows, distances."""
 
     d: Any
     total: Any
     count: Any
     minima: Any
     near: Any
-    found: Any
+    nearest: Any
     far: Any
-    lists: Any
-    mean: Any
 
     @classmethod
-    def of(cls, n: int, p: int, k: int, n_lists: int) -> ReliefRoom:
-        """Make it for n rows, p features and k neighbors of each class, or hits and misses."""
+    def of(cls, n: int, k: int) -> ReliefRoom:
+        """Make it for n rows and k neighbors of each class, or hits and misses."""
         single, n_lanes = np.float32, max(LANES, 4 * k, n // LANES) + 1
         return cls(
             np.empty((QUERIES, n), single), np.empty(n, np.int32), np.empty(n, single),
             np.empty(n_lanes, single), np.empty(n_lanes, np.int32), np.empty(k, np.int64), np.empty(k),
-            np.empty((QUERIES, n_lists, k), np.int32), np.empty(p),
         )  # fmt: skip
 
 
 @inner()
-def coarse_distances(first, last, room, table):
+def coarse_distances(first, last, room, table, mixed):
     """Write the distances of rows first … last − 1 to all rows, in float32.
 
     Complete numeric features go eight at a time: eight differences fit into 16 bits (8 · 4095 < 2¹⁵).
     """
-    d, total, count, steps, others = room.d, room.total, room.count, table.steps, table.others
+    d, total, count, steps = room.d, room.total, room.count, table.steps
     n_plain, n = steps.shape[0], d.shape[1]
-    n_eights, unit = n_plain // 8 * 8, np.float32(1.0 / (STEPS * (1 if others.shape[0] else max(n_plain, 1))))
+    n_eights, n_averaged = n_plain // 8 * 8, max(n_plain, 1)
+    if mixed is not None:
+        n_averaged = 1
+    unit = np.float32(1.0 / (STEPS * n_averaged))
     for start in range(0, n, BLOCK):
         low, high = np.uint64(start), np.uint64(min(start + BLOCK, n))
         for i in range(first, last):
@@ -127,22 +135,21 @@ def coarse_distances(first, last, room, table):
                     total[j] = add_32(total[j], np.int32(gap_16(c0[j], x0)))
             for j in range(low, high):
                 d[q, j] = np.float32(total[j]) * unit
-            if others.shape[0] == 0:
-                continue
-            for j in range(low, high):
-                count[j] = np.float32(n_plain)
-            for g in range(others.shape[0]):
-                column, nominal = table.columns[g], table.nominal[others[g]] > 0
-                x = column[i]
-                if x != x:  # missing, so that nothing is known
-                    continue
+            if mixed is not None:
                 for j in range(low, high):
-                    c = column[j]
-                    gap = np.float32(c != x) if nominal else abs(c - x)
-                    d[q, j] += gap if c == c else np.float32(0.0)
-                    count[j] += np.float32(1.0) if c == c else np.float32(0.0)
-            for j in range(low, high):
-                d[q, j] = d[q, j] / count[j] if count[j] > 0 else FAR
+                    count[j] = np.float32(n_plain)
+                for g in range(mixed.columns.shape[0]):
+                    column, nominal = mixed.columns[g], mixed.nominal[g] > 0
+                    x = column[i]
+                    if x != x:  # missing, so that nothing is known
+                        continue
+                    for j in range(low, high):
+                        c = column[j]
+                        gap = np.float32(c != x) if nominal else abs(c - x)
+                        d[q, j] += gap if c == c else np.float32(0.0)
+                        count[j] += np.float32(1.0) if c == c else np.float32(0.0)
+                for j in range(low, high):
+                    d[q, j] = d[q, j] / count[j] if count[j] > 0 else FAR
 
 
 @inner()
@@ -198,20 +205,21 @@ def bound_of_nearest(d, q, first, last, minima, n_lanes, k):
     return high
 
 
-@inner()
-def list_nearest(start, stop, classes, room, table):
-    """List the k rows of each class that are nearest to each of the rows start … stop − 1, in room.lists (q, c, k).
+@kernel()
+def list_nearest(first, last, classes, table, mixed, room, lists):
+    """List the k rows of each class that are nearest to each of the rows first … last − 1 in (last − first, c, k).
 
-    They come nearest first, equally near ones in the order of `numbers`; −1 ends a list. Pooled misses are one class.
-    Whoever the bound on coarse distances leaves is measured in float64, on a grid so fine that only rounding is lost:
-    ties stay ties. One function, since a call counts a reference for each array that it is given.
+    They come nearest first, equally near ones in the order of `numbers`; −1 ends a list. Pooled misses are one class,
+    after the hits. Whoever the bound on coarse distances leaves is measured in float64, on a grid so fine that only
+    rounding is lost: ties stay ties.
     """
-    d, minima, near, lists, found, far = room.d, room.minima, room.near, room.lists, room.found, room.far
-    rows, numbers, places, groups, bounds = table.rows, table.numbers, table.places, table.groups, classes.bounds
-    codes, pooled, nominal = classes.codes, classes.pooled, table.nominal
-    k, plain = found.shape[0], table.others.shape[0] == 0
-    for i in range(start, stop):
-        q, own, group = np.uint64(i - start), codes[i], groups[i]
+    d, minima, near, nearest, far = room.d, room.minima, room.near, room.nearest, room.far
+    rows, numbers, groups, bounds, codes = table.rows, table.numbers, table.groups, classes.bounds, classes.codes
+    pooled, k = classes.pooled, nearest.shape[0]
+    for i in range(first, last):
+        q, own, group = np.uint64((i - first) % QUERIES), codes[i], groups[i]
+        if q == 0:
+            coarse_distances(i, min(i + QUERIES, last), room, table, mixed)
         if classes.votes[i] == 0.0:
             continue
         for j in range(np.uint64(groups.shape[0])):  # every cell is written, so that whole vectors are
@@ -224,130 +232,159 @@ def list_nearest(start, stop, classes, room, table):
                     d[q, j] = FAR
             n_lanes = np.uint64(max(min(max(LANES, 4 * k, (high - low) // LANES), high - low), 1))
             limit = bound_of_nearest(d, q, low, high, minima, n_lanes, k) + table.slack
-            n_near, size = np.uint64(0), 0
+            n_near, size = np.uint64(0), np.int64(0)
             for lane in range(n_lanes):  # without a branch, which would often be guessed wrong
                 near[n_near] = lane
                 n_near += np.uint64(minima[lane] <= limit)
             for a in range(n_near):
                 for j in range(np.uint64(low) + np.uint64(near[a]), np.uint64(high), n_lanes):
                     if d[q, j] <= limit:
-                        distance = row_difference(rows, i, j) if plain else mixed_distance(rows[i], rows[j], nominal)
-                        size = enter(found, far, size, numbers[j], np.rint(distance * GRID) / GRID)
+                        if mixed is None:
+                            distance = row_difference(rows, i, j)
+                        else:
+                            distance = mixed_distance(rows[i], rows[j], table.nominal)
+                        size = enter(nearest, far, size, numbers[j], np.rint(distance * GRID) / GRID)
             for m in range(k):
-                lists[q, c, m] = places[found[m]] if m < size else -1
-
-
-@inner(forceinline=True)
-def add_means(scores, weight, i, lists, q, c, mean, rows, nominal, plain):
-    """Add each feature's mean difference between row i and the rows listed, over cells present, by a weight."""
-    size, q, c = 0, np.uint64(q), np.uint64(c)
-    while size < lists.shape[2] and lists[q, c, size] >= 0:
-        size += 1
-    if plain:
-        for f in range(np.uint64(mean.shape[0])):
-            mean[f] = 0.0
-        for m in range(np.uint64(size)):
-            j = lists[q, c, m]
-            for f in range(np.uint64(mean.shape[0])):
-                mean[f] += abs(rows[i, f] - rows[j, f])
-        for f in range(np.uint64(mean.shape[0])):
-            scores[f] += weight * (mean[f] / float(max(size, 1)))
-        return
-    for f in range(rows.shape[1]):
-        total, seen = 0.0, 0
-        for m in range(size):
-            gap = difference(rows[i, f], rows[lists[q, c, m], f], nominal[f])
-            if gap == gap:  # false for NaN
-                total += gap
-                seen += 1
-        scores[f] += weight * (total / seen if seen else 0.0)
+                lists[i - first, c, m] = table.places[nearest[m]] if m < size else -1
 
 
 @kernel()
-def relief_scores(first, last, lists, classes, table, room, scores):
+def relief_scores(first, last, lists, classes, table, mixed, mean, scores):
     """Add, over rows first … last − 1, the differences to misses less those to hits, times the row's votes.
 
-    The misses of each class count by its share among the other classes, or all are pooled. The nearest rows are looked
-    for, or taken from lists (n, c, k), −1 where there is none; of pooled misses, hits first.
+    The misses of each class count by its share among the other classes, or all are pooled. Of each list of near rows,
+    (last − first, c, k), each feature's mean difference is taken over the cells that are present.
+
+    mean : (p,) float64
+        Room.
     """
     votes, shares, pooled, codes = classes.votes, classes.shares, classes.pooled, classes.codes
-    rows, nominal, mean = table.rows, table.nominal, room.mean
-    given, plain = lists.shape[0] > 0, table.others.shape[0] == 0
-    for start in range(first, last, QUERIES):
-        stop = min(start + QUERIES, last)
-        if not given:
-            coarse_distances(start, stop, room, table)
-            list_nearest(start, stop, classes, room, table)
-        near = lists if given else room.lists
-        for i in range(start, stop):
-            if votes[i] == 0.0:
-                continue
-            q, own = i if given else i - start, codes[i]
-            hits = 0 if pooled else own
-            for turn in range(near.shape[1] + 1):  # hits first
-                c, weight = hits if turn == 0 else turn - 1, -votes[i]
-                if turn > 0:
-                    if c == hits or (not pooled and shares[c] <= 0.0):
-                        continue
-                    weight = votes[i] if pooled else votes[i] * shares[c] / (1.0 - shares[own])
-                add_means(scores, weight, i, near, q, c, mean, rows, nominal, plain)
+    rows, nominal = table.rows, table.nominal
+    for i in range(first, last):
+        if votes[i] == 0.0:
+            continue
+        q, own = np.uint64(i - first), codes[i]
+        hits = 0 if pooled else own
+        for turn in range(lists.shape[1] + 1):  # hits first
+            c, weight, size = hits if turn == 0 else turn - 1, -votes[i], 0
+            if turn > 0:
+                if c == hits or (not pooled and shares[c] <= 0.0):
+                    continue
+                weight = votes[i] if pooled else votes[i] * shares[c] / (1.0 - shares[own])
+            while size < lists.shape[2] and lists[q, c, size] >= 0:
+                size += 1
+            if mixed is None:
+                for f in range(np.uint64(mean.shape[0])):
+                    mean[f] = 0.0
+                for m in range(np.uint64(size)):
+                    j = lists[q, c, m]
+                    for f in range(np.uint64(mean.shape[0])):
+                        mean[f] += abs(rows[i, f] - rows[j, f])
+                for f in range(np.uint64(mean.shape[0])):
+                    scores[f] += weight * (mean[f] / float(max(size, 1)))
+            else:
+                for f in range(mean.shape[0]):
+                    total, seen = 0.0, 0
+                    for m in range(size):
+                        gap = difference(rows[i, f], rows[lists[q, c, m], f], nominal[f])
+                        if gap == gap:  # false for NaN
+                            total += gap
+                            seen += 1
+                    scores[f] += weight * (total / seen if seen else 0.0)
 
 
 @kernel()
-def regression_sums(first, last, lists, classes, influence, target, table, room, sums):
+def regression_sums(first, last, lists, votes, influence, target, table, sums):
     """Add, over rows first … last − 1 and their neighbors, what RReliefF needs of each feature to sums (4, p).
 
     Four rows: weight of the pairs in which it is present, their difference of target, of the feature, and the product.
-    The neighbors are looked for, or taken from lists (n, 1, k), −1 where there is none. All rows are of one class.
+    The neighbors are those of the lists (last − first, 1, k), −1 where there is none.
     """
-    rows, given, votes, k = table.rows, lists.shape[0] > 0, classes.votes, influence.shape[0]
-    for start in range(first, last, QUERIES):
-        stop = min(start + QUERIES, last)
-        if not given:
-            coarse_distances(start, stop, room, table)
-            list_nearest(start, stop, classes, room, table)
-        near = lists if given else room.lists
-        for i in range(start, stop):
-            q, size, whole = i if given else i - start, 0, 0.0
-            while votes[i] > 0.0 and size < k and near[q, 0, size] >= 0:
-                whole += influence[size]
-                size += 1
-            for m in range(size):
-                j = near[q, 0, m]
-                weight, apart = votes[i] * influence[m] / whole, abs(target[i] - target[j])
-                for f in range(rows.shape[1]):
-                    gap = difference(rows[i, f], rows[j, f], table.nominal[f])
-                    if gap == gap:  # false for NaN
-                        sums[0, f] += weight
-                        sums[1, f] += weight * apart
-                        sums[2, f] += weight * gap
-                        sums[3, f] += weight * apart * gap
+    rows, nominal = table.rows, table.nominal
+    for i in range(first, last):
+        q, size, whole = i - first, 0, 0.0
+        while votes[i] > 0.0 and size < influence.shape[0] and lists[q, 0, size] >= 0:
+            whole += influence[size]
+            size += 1
+        for m in range(size):
+            j = lists[q, 0, m]
+            weight, apart = votes[i] * influence[m] / whole, abs(target[i] - target[j])
+            for f in range(rows.shape[1]):
+                gap = difference(rows[i, f], rows[j, f], nominal[f])
+                if gap == gap:  # false for NaN
+                    sums[0, f] += weight
+                    sums[1, f] += weight * apart
+                    sums[2, f] += weight * gap
+                    sums[3, f] += weight * apart * gap
 
 
-SURF_BLOCK = 2048
+class Whole(NamedTuple):
+    """Rows in whole numbers, where no cell is missing and no feature nominal.
+
+    steps : (p, n) int32, or (0, n) elsewhere
+    step, slack : float
+        The size of a step, and how many steps a distance may be off.
+    d : (n,) int32
+        Room for the distances of one row.
+    """
+
+    steps: Any
+    step: Any
+    slack: Any
+    d: Any
+
+
+class SurfRoom(NamedTuple):
+    """Room: rows that are near and what each is (n,), int64; distances (n,); counts and sums of hits and each class."""
+
+    near: Any
+    kinds: Any
+    d: Any
+    counts: Any
+    sums: Any
+
+    @classmethod
+    def of(cls, n: int, n_classes: int) -> SurfRoom:
+        """Make it for n rows."""
+        return cls(*np.empty((2, n), np.int64), np.empty(n), *np.empty((2, n_classes + 1)))
 
 
 @inner()
-def whole_distances(d, steps, i):
-    """Write the distances of row i to all rows into d, summed over features, in steps (int32)."""
+def whole_distances(whole, i):
+    """Write the distances of row i to all rows, summed over features, in steps."""
+    d, steps = whole.d, whole.steps
     n_features, n = steps.shape
     n_fours = n_features // 4 * 4
     for start in range(0, n, SURF_BLOCK):
-        stop = min(start + SURF_BLOCK, n)
-        out = d[start:stop]
-        out[:] = 0
+        low, high = np.uint64(start), np.uint64(min(start + SURF_BLOCK, n))
+        for j in range(low, high):
+            d[j] = 0
         for f in range(0, n_fours, 4):
-            x0, x1, x2, x3 = steps[f, i], steps[f + 1, i], steps[f + 2, i], steps[f + 3, i]
-            c0, c1 = steps[f][start:stop], steps[f + 1][start:stop]
-            c2, c3 = steps[f + 2][start:stop], steps[f + 3][start:stop]
-            for j in range(out.shape[0]):
-                low = add_32(gap_32(c0[j], x0), gap_32(c1[j], x1))
-                high = add_32(gap_32(c2[j], x2), gap_32(c3[j], x3))
-                out[j] = add_32(out[j], add_32(low, high))
+            c0, c1, c2, c3 = steps[f], steps[f + 1], steps[f + 2], steps[f + 3]
+            x0, x1, x2, x3 = c0[i], c1[i], c2[i], c3[i]
+            for j in range(low, high):
+                one = add_32(gap_32(c0[j], x0), gap_32(c1[j], x1))
+                other = add_32(gap_32(c2[j], x2), gap_32(c3[j], x3))
+                d[j] = add_32(d[j], add_32(one, other))
         for f in range(n_fours, n_features):
-            x, c = steps[f, i], steps[f][start:stop]
-            for j in range(out.shape[0]):
-                out[j] = add_32(out[j], gap_32(c[j], x))
+            c0 = steps[f]
+            x0 = c0[i]
+            for j in range(low, high):
+                d[j] = add_32(d[j], gap_32(c0[j], x0))
+
+
+@inner(fastmath={"reassoc"})
+def whole_radius(whole, i, groups):
+    """Return the radius of row i in steps, from whole-number distances to rows of other groups."""
+    own, total, seen, square = groups[i], 0.0, 0, 0.0
+    for j in range(whole.shape[0]):
+        other = groups[j] != own
+        total += whole[j] if other else 0.0
+        seen += other
+    mean = total / max(seen, 1)
+    for j in range(whole.shape[0]):
+        square += (whole[j] - mean) ** 2 if groups[j] != own else 0.0
+    return mean - 0.5 * np.sqrt(square / max(seen, 1))
 
 
 @inner()
@@ -368,124 +405,94 @@ def radius_of(d, i, groups):
 
 
 @inner()
-def near_rows(found, i, radius, d, whole, table):
+def near_rows(near, i, radius, d, rows, groups, whole):
     """List the rows of other groups nearer to row i than a radius (NaN: its own, by its distances); count them.
 
-    `d` and `whole` are room for distances; `table` is that of `surf_scores`.
+    Distances in steps leave out most rows and are sure of most others.
     """
-    rows, steps, step, _, slack, groups = table
-    n, n_features = rows.shape
-    whole_distances(whole, steps, i)
+    whole_distances(whole, i)
     own = radius != radius
-    limit = radius * n_features / step
-    if own:
-        limit = _whole_radius(whole, i, groups)
-    band = (2.5 if own else 1.0) * slack + 1e-9 * abs(limit)
+    limit = whole_radius(whole.d, i, groups) if own else radius * rows.shape[1] / whole.step
+    band = (2.5 if own else 1.0) * whole.slack + 1e-9 * abs(limit)
     most = 2.0**31 - 1.0
     sure, perhaps = np.int32(max(np.floor(limit - band), 0.0)), np.int32(min(np.ceil(limit + band), most))
     size, undecided = 0, 0
-    for j in range(n):
-        if whole[j] < perhaps and groups[j] != groups[i]:
-            found[size] = j
+    for j in range(d.shape[0]):
+        if whole.d[j] < perhaps and groups[j] != groups[i]:
+            near[size] = j
             size += 1
-            undecided += whole[j] >= sure
+            undecided += whole.d[j] >= sure
     if undecided == 0:
         return size
     if own:
-        for j in range(n):
+        for j in range(d.shape[0]):
             d[j] = row_difference(rows, i, j)
         radius = radius_of(d, i, groups)
     kept = 0
     for m in range(size):
-        j = found[m]
-        if whole[j] < sure or row_difference(rows, i, j) < radius:
-            found[kept] = j
+        j = near[m]
+        if whole.d[j] < sure or row_difference(rows, i, j) < radius:
+            near[kept] = j
             kept += 1
     return kept
 
 
-@inner(fastmath={"reassoc"})
-def _whole_radius(whole, i, groups):
-    """Return the radius of row i in steps, from whole-number distances to rows of other groups."""
-    own, total, seen, square = groups[i], 0.0, 0, 0.0
-    for j in range(whole.shape[0]):
-        other = groups[j] != own
-        total += whole[j] if other else 0.0
-        seen += other
-    mean = total / max(seen, 1)
-    for j in range(whole.shape[0]):
-        square += (whole[j] - mean) ** 2 if groups[j] != own else 0.0
-    return mean - 0.5 * np.sqrt(square / max(seen, 1))
-
-
 @inner()
-def near_mixed_rows(found, i, radius, d, table):
+def near_mixed_rows(near, i, radius, d, rows, groups, nominal):
     """List the rows of other groups nearer to row i than a radius (NaN: its own); cells may be missing or nominal."""
-    rows, _, _, nominal, _, groups = table
-    n = rows.shape[0]
-    for j in range(n):
+    for j in range(d.shape[0]):
         d[j] = mixed_distance(rows[i], rows[j], nominal)
     limit = radius_of(d, i, groups) if radius != radius else radius
     size = 0
-    for j in range(n):
+    for j in range(d.shape[0]):
         if groups[j] != groups[i] and d[j] < limit:  # false for NaN
-            found[size] = j
+            near[size] = j
             size += 1
     return size
 
 
 @inner()
-def relations(kind, i, found, size, codes, y, bound):
-    """Say what each row found is to row i: 0 a hit, 1 + c a miss of class c; quantities have one class of misses."""
-    for m in range(size):
-        j = found[m]
-        if bound > 0.0:
-            kind[m] = 0 if abs(y[i] - y[j]) < bound else 1
-        else:
-            kind[m] = 0 if codes[i] == codes[j] else 1 + codes[j]
-
-
-@inner()
-def add_plain(scores, vote, i, found, kind, size, shares, rows):
+def add_plain(scores, vote, i, size, shares, rows, room):
     """Add one row's part to the scores: mean differences to misses, class by class, less that to hits.
 
     Rows are taken in pairs, so that the scores are read and written half as often.
     """
-    counts = np.zeros(shares.shape[0] + 1)
+    near, kinds, weights, met = room.near, room.kinds, room.counts, 0.0
+    for c in range(shares.shape[0] + 1):
+        weights[c] = 0.0
     for m in range(size):
-        counts[kind[m]] += 1.0
-    met = 0.0
+        weights[kinds[m]] += 1.0
     for c in range(shares.shape[0]):
-        if counts[1 + c] > 0.0:
+        if weights[1 + c] > 0.0:
             met += shares[c]
-    counts[0] = -vote / max(counts[0], 1.0)
+    weights[0] = -vote / max(weights[0], 1.0)
     for c in range(shares.shape[0]):
-        counts[1 + c] = vote * shares[c] / (met * counts[1 + c]) if counts[1 + c] > 0.0 else 0.0
+        weights[1 + c] = vote * shares[c] / (met * weights[1 + c]) if weights[1 + c] > 0.0 else 0.0
     x = rows[i]
     n_pairs = size // 2 * 2
     for m in range(0, n_pairs, 2):
-        one, two = counts[kind[m]], counts[kind[m + 1]]
-        y, z = rows[found[m]], rows[found[m + 1]]
+        one, two = weights[kinds[m]], weights[kinds[m + 1]]
+        y, z = rows[near[m]], rows[near[m + 1]]
         for f in range(scores.shape[0]):
             scores[f] += one * abs(x[f] - y[f]) + two * abs(x[f] - z[f])
     if n_pairs < size:
-        z = rows[found[n_pairs]]
+        z = rows[near[n_pairs]]
         for f in range(scores.shape[0]):
-            scores[f] += counts[kind[n_pairs]] * abs(x[f] - z[f])
+            scores[f] += weights[kinds[n_pairs]] * abs(x[f] - z[f])
 
 
 @inner()
-def add_mixed(scores, vote, i, found, kind, size, shares, rows, nominal):
+def add_mixed(scores, vote, i, size, shares, rows, nominal, room):
     """Add one row's part to the scores, over the cells that are present."""
-    n_kinds = shares.shape[0] + 1
-    counts, sums = np.empty(n_kinds), np.empty(n_kinds)
+    near, kinds, counts, sums = room.near, room.kinds, room.counts, room.sums
     for f in range(scores.shape[0]):
-        counts[:], sums[:] = 0.0, 0.0
+        for c in range(shares.shape[0] + 1):
+            counts[c] = sums[c] = 0.0
         for m in range(size):
-            gap = difference(rows[i, f], rows[found[m], f], nominal[f])
+            gap = difference(rows[i, f], rows[near[m], f], nominal[f])
             if gap == gap:  # false for NaN
-                counts[kind[m]] += 1.0
-                sums[kind[m]] += gap
+                counts[kinds[m]] += 1.0
+                sums[kinds[m]] += gap
         met, total = 0.0, 0.0
         for c in range(shares.shape[0]):
             if counts[1 + c] > 0.0:
@@ -498,35 +505,37 @@ def add_mixed(scores, vote, i, found, kind, size, shares, rows, nominal):
 
 
 @kernel()
-def surf_scores(first, last, votes, radius, target, table):
-    """Sum the scores of rows first … last − 1, each times its votes.
+def surf_scores(first, last, votes, radius, target, rows, nominal, groups, whole, room, scores):
+    """Add the scores of rows first … last − 1, each times its votes.
+
+    A row near to another is a hit, 0, or a miss of class c, 1 + c; quantities have one class of misses.
 
     target : (codes, y, bound, shares)
         Classes of rows and their shares; or, with a bound above 0, quantities that are alike within it.
-    table : (rows, steps, step, nominal, slack, groups)
-        Rows (n, p) scaled to 0 … 1, NaN where missing; the same as whole numbers, (p, n), or none of those where cells
-        are missing or nominal; the size of a step; which features are nominal; how many steps a distance may be off;
-        the group of each row (n,): rows of one group are never each other's neighbors.
+    rows : (n, p) float64
+        Scaled to 0 … 1, NaN where missing.
+    nominal : (p,) uint8, or None
+        Which features are nominal; None where none is and no cell is missing.
+    groups : (n,) int64
+        Rows of one group are never each other's neighbors.
     """
     codes, y, bound, shares = target
-    rows, steps, _, nominal, _, _ = table
-    n, n_features = rows.shape
-    scores = np.zeros(n_features)
-    found, kind = np.empty(n, np.int64), np.empty(n, np.int64)
-    d, whole = np.empty(n), np.empty(n, np.int32)
+    near, kinds = room.near, room.kinds
     for i in range(first, last):
         if votes[i] == 0.0:
             continue
-        if steps.shape[0]:
-            size = near_rows(found, i, radius, d, whole, table)
+        if nominal is None:
+            size = near_rows(near, i, radius, room.d, rows, groups, whole)
         else:
-            size = near_mixed_rows(found, i, radius, d, table)
-        relations(kind, i, found, size, codes, y, bound)
-        if steps.shape[0]:
-            add_plain(scores, votes[i], i, found, kind, size, shares, rows)
+            size = near_mixed_rows(near, i, radius, room.d, rows, groups, nominal)
+        for m in range(size):
+            j = near[m]
+            miss = 1 if bound > 0.0 else 1 + codes[j]
+            kinds[m] = 0 if (abs(y[i] - y[j]) < bound if bound > 0.0 else codes[i] == codes[j]) else miss
+        if nominal is None:
+            add_plain(scores, votes[i], i, size, shares, rows, room)
         else:
-            add_mixed(scores, votes[i], i, found, kind, size, shares, rows, nominal)
-    return scores
+            add_mixed(scores, votes[i], i, size, shares, rows, nominal, room)
 
 
 @kernel()

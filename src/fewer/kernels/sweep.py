@@ -10,7 +10,7 @@ A row's *loss* is what it could have gained and did not: its weight if it is jud
 only add up, so a subset whose loss passes a bound is out of the race, and with it every node below which all are. Rows
 that cost most subsets most for the least work come first; those that come later meet a tree with little left of it.
 
-See `_bundles` for the arguments that the kernels share.
+See `bundles` for the arguments that the kernels share.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Votes of neighbors, given the exact distances from one row to all rows. See `_bundles` for `Rules`.
+"""Votes of neighbors, given the exact distances from one row to all rows. See `bundles` for `Rules`.
 
 gains : (t,) float64
     What each row adds to the score: its weight if it is judged right, or minus its weighted squared error.

@@ -16,9 +16,8 @@ from fewer.contracts.declaring import Count, NonNegative, parameters
 from fewer.errors import one_line
 from fewer.estimators import ClassScoresMixin, TableClassifier
 from fewer.kernels import neighbors as kernels
-from fewer.kernels.bundles import Rules
+from fewer.kernels.bundles import Queries, Rules
 from fewer.kernels.differences import exact_rows
-from fewer.kernels.votes import make_ballot
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray
 
 
@@ -113,17 +112,12 @@ class NeighborhoodClassifier(ClassScoresMixin, TableClassifier):
     def _class_scores(self, X: Any) -> FloatArray:
         check_is_fitted(self)
         cells = self.reader_.read(self, X)
-        missing, n = np.isnan(cells), len(self._codes)
-        out = np.empty((len(cells), len(self.classes_)))
+        n = len(self._codes)
         rules = Rules(
             codes=self._codes, values=np.zeros(n), row_weights=np.ones(n), n_classes=len(self.classes_), grain=1.0,
             ks=np.array([min(self.n_neighbors, n)]), by_rows=self.voting == "neighbors",
         )  # fmt: skip
-        kernels.predict_rows(
-            np.where(missing, 0.0, cells), missing.astype(np.uint8), np.full(len(cells), -1, dtype=np.int64),
-            self.weights_, self._exact, rules, (np.empty(n), make_ballot(rules)), out,
-        )  # fmt: skip
-        return out
+        return kernels.predicted(Queries.of(cells), self.weights_, self._exact, rules)
 
 
 def _weights(weights: ArrayLike | None, n_features: int) -> FloatArray:

@@ -1,13 +1,10 @@
-"""Near rows for Relief on a GPU: distances in float64; the differences to the rows found are summed on the CPU.
+"""Relief, ReliefF and RReliefF; SURF and MultiSURF; where a GPU is asked for, near rows are looked for on it.
 
-Relief, ReliefF and RReliefF: a good feature differs between near rows of different classes, not of the same.
+A good feature differs between near rows of different classes, not of the same. Near are some rows of each class
+(Relief), or all rows within a radius (SURF).
 
-Chen, sections 3.2 and 3.3; Kononenko 1994; Robnik-Šikonja and Kononenko 1997.
-
-SURF and MultiSURF: Relief with a radius instead of a number of neighbors.
-
-Greene, Penrod, Kiralis and Moore, BioData Mining 2, 2009; Urbanowicz, Olson, Schmitt, Meeker and Moore, Journal of
-Biomedical Informatics 85, 2018.
+Chen, sections 3.2 and 3.3; Kononenko 1994; Robnik-Šikonja and Kononenko 1997; Greene, Penrod, Kiralis and Moore,
+BioData Mining 2, 2009; Urbanowicz, Olson, Schmitt, Meeker and Moore, Journal of Biomedical Informatics 85, 2018.
 """
 
 from __future__ import annotations
@@ -23,8 +20,12 @@ from fewer.kernels.device import THREADS, Device, deal, on_devices, tell
 from fewer.kernels.relief import (
     STEPS,
     Classes,
+    Mixed,
     ReliefRoom,
     ReliefTable,
+    SurfRoom,
+    Whole,
+    list_nearest,
     mixed_distance_sum,
     regression_sums,
     relief_scores,
@@ -33,142 +34,18 @@ from fewer.kernels.relief import (
 from fewer.parallel import in_threads
 from fewer.problem import FloatArray, IntArray, Problem, Task
 
-# Lengths of lists that a kernel is compiled for.
+# Rows a task: sums are added chunk by chunk, so that the number of threads changes nothing.
+CHUNK = 256
+# Columns that are brought into steps at once.
+BLOCK = 4096
+# Lengths of lists that a GPU's kernel is compiled for.
 CAPACITIES = (4, 12, 24, 48, 96)
-SPAN = 256
-GROUP = 8
-# Bytes of distances that are held at once.
+# Rows and features that one task of a GPU's goes through.
+SPAN, GROUP = 256, 8
+# Bytes of distances that a GPU holds at once.
 AT_ONCE = 1 << 33
 # Rows so near to a radius, relative to it, are decided on the CPU.
 BAND = 1e-11
-
-
-class ReliefDevice:
-    """Rows on a device.
-
-    Parameters
-    ----------
-    device : Device
-        The GPU.
-    rows : array of shape (n, p)
-        Numeric features scaled to 0 … 1, nominal ones as codes; NaN where missing. Sorted by class.
-    nominal : uint8 array of shape (p,)
-        1 where a column has levels.
-    bounds : int array of shape (c + 1,)
-        Where the rows of each class begin.
-    """
-
-    def __init__(self, device: Device, rows: FloatArray, nominal: NDArray[np.uint8], bounds: IntArray) -> None:
-        self._device, (self.n, self.p) = device, rows.shape
-        self.bounds = bounds
-        half = device.memory // 2
-        if device.capacity_for(8 * self.p, half, "rows of this table") < self.n:
-            device.capacity_for(8 * self.p * self.n, half, "times this table")  # says that it does not fit
-        self._tile = min(device.capacity_for(8 * self.n, min(half, AT_ONCE), "rows of distances"), self.n)
-        self._mixed = int(bool(nominal.any()) or bool(np.isnan(rows).any()))
-        self._columns = device.put(np.ascontiguousarray(rows.T))
-        self._nominal, self._bounds = device.put(nominal), device.put(bounds.astype(np.int32))
-
-    def _distances(self, low: int, high: int, on_grid: bool) -> Iterator[tuple[int, int, int, Any]]:
-        """Yield the distances of rows low … high − 1 to all rows, tile after tile."""
-        device = self._device
-        for first in range(low, high, self._tile):
-            width = min(self._tile, high - first)
-            blocks = -(-width // THREADS)
-            out = device.full((self.n, width), 0.0, np.float64)
-            device.run(
-                "relief", "gaps", blocks * -(-self.n // SPAN), self._columns, self._nominal, self.n, self.p, first,
-                width, int(on_grid), out, MIXED=self._mixed,
-            )  # fmt: skip
-            yield first, width, blocks, out
-
-    def near(self, k: int, low: int, high: int) -> tuple[NDArray[np.int32], FloatArray]:
-        """List the k nearest rows of each class of rows low … high − 1, and how far they are: (high − low, c, k)."""
-        device, capacity = self._device, next(capacity for capacity in CAPACITIES if capacity >= k)
-        n_classes, parts = len(self.bounds) - 1, []
-        for first, width, blocks, distances in self._distances(low, high, on_grid=True):
-            found = device.full((n_classes, k, width), 0, np.int32)
-            near = device.full((n_classes, k, width), 0.0, np.float64)
-            device.run(
-                "relief", "nearest_gaps", blocks * n_classes, distances, self._bounds, first, width, k, found, near,
-                CAPACITY=capacity, MIXED=self._mixed,
-            )  # fmt: skip
-            parts.append([np.moveaxis(device.get(array), -1, 0) for array in (found, near)])
-        lists, far = (np.ascontiguousarray(np.concatenate(arrays)) for arrays in zip(*parts, strict=True))
-        return lists, far
-
-    def distance_sum(self, low: int, high: int) -> FloatArray:
-        """Sum and count the known distances of rows low … high − 1 to all rows, the zero to themselves included."""
-        total = np.zeros(2)
-        for first, width, blocks, distances in self._distances(low, high, on_grid=False):
-            _, _, sums, counts = self._radii(distances, first, width, blocks, 0.0)
-            total += [sums.sum(), counts.sum() + width]
-        return total
-
-    def _radii(self, distances: Any, first: int, width: int, blocks: int, radius: float) -> list[NDArray[Any]]:
-        device = self._device
-        out = [device.full(width, 0, dtype) for dtype in (np.float64, np.uint8, np.float64, np.float64)]
-        device.run("relief", "radii", blocks, distances, self.n, first, width, radius, BAND, *out, MIXED=self._mixed)
-        return [device.get(array) for array in out]
-
-    def within_radius(
-        self, votes: FloatArray, radius: float, target: Any, low: int, high: int
-    ) -> tuple[FloatArray, IntArray]:
-        """Sum the scores of rows low … high − 1 as `surf_scores` does; and list the rows that must be decided.
-
-        Those have no part in the sum.
-        """
-        device, total, left = self._device, np.zeros(self.p), []
-        codes, y, bound, shares = target
-        weights = np.append(np.zeros(1), shares) if bound > 0.0 else shares
-        about = [
-            device.put(codes.astype(np.int32)), self._bounds, device.put(weights), len(weights), device.put(y), bound
-        ]  # fmt: skip
-        for first, width, blocks, distances in self._distances(low, high, on_grid=False):
-            limits, unsure, _, _ = self._radii(distances, first, width, blocks, radius)
-            parts = device.full((self.p, width), 0.0, np.float64)
-            device.run(
-                "relief", "within_radius", blocks * -(-self.p // GROUP), self._columns, self._nominal, self.n, self.p,
-                first, width, distances, device.put(limits), device.put(votes), *about, parts, MIXED=self._mixed,
-            )  # fmt: skip
-            total += device.get(parts)[:, unsure == 0].sum(axis=1)
-            left.append(first + np.flatnonzero(unsure))
-        return total, np.concatenate(left)
-
-
-def relief_devices(
-    resources: Resources, problem: Problem, rows: FloatArray, nominal: NDArray[np.uint8], bounds: IntArray, k: int = 0
-) -> list[ReliefDevice]:
-    """Bring the rows to the devices asked for; none if the CPU does the work."""
-    if resources.device != "cpu" and (k > CAPACITIES[-1] or problem.groups is not None):
-        tell("Relief", "rows have groups" if k <= CAPACITIES[-1] else f"n_neighbors={k} is more than {CAPACITIES[-1]}")
-        return []
-    return on_devices(resources.device, lambda device: ReliefDevice(device, rows, nominal, bounds))
-
-
-def nearest_lists(devices: list[ReliefDevice], k: int) -> tuple[NDArray[np.int32], FloatArray]:
-    """List the k nearest rows of each class of all rows, (n, c, k), and how far they are."""
-    parts = deal(devices, lambda on, low, high: on.near(k, low, high), devices[0].n)
-    lists, far = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-    return lists, far
-
-
-def pooled(lists: NDArray[np.int32], far: FloatArray, codes: IntArray, numbers: IntArray) -> NDArray[np.int32]:
-    """Merge the lists of all other classes: (n, 2, k), hits and misses; of equally near rows the smaller number."""
-    n, _, k = lists.shape
-    rows = np.arange(n)
-    hits = lists[rows, codes]
-    others, distances = lists.copy(), far.copy()
-    others[rows, codes], distances[rows, codes] = -1, np.inf
-    others, distances = others.reshape(n, -1), distances.reshape(n, -1)
-    distances[others < 0] = np.inf
-    order = np.lexsort((numbers[others], distances), axis=1)[:, :k]
-    return np.ascontiguousarray(np.stack([hits, np.take_along_axis(others, order, axis=1)], axis=1))
-
-
-# Rows a task: sums are added chunk by chunk, so that the number of threads changes nothing.
-CHUNK = 256
-BLOCK = 4096
 
 
 @parameters
@@ -307,23 +184,48 @@ class RReliefF(Ranker):
         problem.check_neighbors(type(self).__name__)
         places = np.arange(1, min(self.n_neighbors, max(problem.n_samples - 1, 1)) + 1)
         influence = np.ones(len(places)) if self.sigma is None else np.exp(-((places / self.sigma) ** 2))
-        span = float(np.ptp(problem.y)) or 1.0
+        target = problem.y / (float(np.ptp(problem.y)) or 1.0)
         n, p = problem.X.shape
-        table, votes = _table_of(problem, np.arange(n)), _votes(problem, self.n_rows, rng)
-        everyone, target, lists = np.array([0, n]), problem.y / span, np.empty((0, 0, 0), dtype=np.int32)
+        near = _Near(problem, np.arange(n))
+        votes, everyone = _votes(problem, self.n_rows, rng), np.array([0, n])
         classes = Classes(votes, np.zeros(n, dtype=np.int64), everyone, np.ones(1), False)
-        if devices := relief_devices(resources, problem, table.rows, table.nominal, everyone, len(places)):
-            lists, _ = nearest_lists(devices, len(places))
+        if devices := relief_devices(resources, problem, near.table.rows, near.table.nominal, everyone, len(places)):
+            near.known, _ = nearest_lists(devices, len(places))
 
         def sums(first: int, last: int) -> FloatArray:
-            out, room = np.zeros((4, p)), ReliefRoom.of(n, p, len(places), 1)
-            regression_sums(first, last, lists, classes, influence, target, table, room, out)
+            out = np.zeros((4, p))
+            lists = near.lists(first, last, classes, 1, len(places))
+            regression_sums(first, last, lists, votes, influence, target, near.table, out)
             return out
 
         pairs, apart, gap, both = sum_of_chunks(sums, n, resources)
         with np.errstate(invalid="ignore", divide="ignore"):
             scores = both / apart - (gap - both) / (pairs - apart)
         return Ranking.by_score(np.nan_to_num(scores))
+
+
+def _relief(
+    problem: Problem, k: int, n_rows: int | None, one_miss: bool, rng: np.random.Generator, resources: Resources
+) -> FloatArray:
+    order = np.argsort(problem.y, kind="stable")
+    codes, weights, k = problem.y[order], problem.row_weights, min(k, problem.n_samples)
+    shares = np.bincount(problem.y, weights, minlength=problem.n_classes) / weights.sum()
+    bounds = np.searchsorted(codes, np.arange(problem.n_classes + 1)).astype(np.int64)
+    if np.count_nonzero(shares) < 2:
+        return np.zeros(problem.n_features)
+    near, votes = _Near(problem, order), _votes(problem, n_rows, rng)[order]
+    table, classes = near.table, Classes(votes, codes, bounds, shares, one_miss)
+    if devices := relief_devices(resources, problem, table.rows, table.nominal, bounds, k):
+        lists, far = nearest_lists(devices, k)
+        near.known = pooled(lists, far, codes, table.numbers) if one_miss else lists
+
+    def scores(first: int, last: int) -> FloatArray:
+        mean, out = np.empty(problem.n_features), np.zeros(problem.n_features)
+        lists = near.lists(first, last, classes, 2 if one_miss else problem.n_classes, k)
+        relief_scores(first, last, lists, classes, table, near.mixed, mean, out)
+        return out
+
+    return sum_of_chunks(scores, problem.n_samples, resources) / (votes.sum() or 1.0)
 
 
 def _unit_rows(problem: Problem, order: IntArray) -> FloatArray:
@@ -339,29 +241,39 @@ def _unit_rows(problem: Problem, order: IntArray) -> FloatArray:
     return rows
 
 
-def _table_of(problem: Problem, order: IntArray) -> ReliefTable:
-    """Lay the rows out for the kernels of Relief, in an order."""
-    rows, nominal = _unit_rows(problem, order), problem.nominal
-    special = nominal | problem.missing.any(axis=0) if problem.has_missing else nominal
-    return ReliefTable(
-        rows=rows,
-        steps=_in_steps(rows, np.flatnonzero(~special)),
-        columns=np.ascontiguousarray(rows[:, special].T, dtype=np.float32),
-        nominal=nominal.astype(np.uint8),
-        others=np.flatnonzero(special).astype(np.int64),
-        numbers=order.astype(np.int64),
-        places=np.argsort(order),
-        slack=np.float32(_slack(rows.shape[1])),
-        groups=problem.row_groups[order],
-    )
+class _Near:
+    """The rows in an order, laid out for the kernels of Relief; and their near rows, where a GPU has listed them."""
+
+    def __init__(self, problem: Problem, order: IntArray) -> None:
+        rows, nominal = _unit_rows(problem, order), problem.nominal.astype(np.uint8)
+        special = problem.nominal | problem.missing.any(axis=0) if problem.has_missing else problem.nominal
+        columns = np.ascontiguousarray(rows[:, special].T, dtype=np.float32)
+        self.mixed = Mixed(columns, nominal[special]) if special.any() else None
+        self.known: NDArray[np.int32] | None = None
+        self.table = ReliefTable(
+            rows=rows,
+            steps=_in_steps(rows, np.flatnonzero(~special)),
+            nominal=nominal,
+            numbers=order.astype(np.int64),
+            places=np.argsort(order),
+            slack=np.float32(_slack(rows.shape[1])),
+            groups=problem.row_groups[order],
+        )
+
+    def lists(self, first: int, last: int, classes: Classes, n_lists: int, k: int) -> NDArray[np.int32]:
+        """List the k rows of each class that are nearest to rows first … last − 1: (last − first, n_lists, k)."""
+        if self.known is not None:
+            return self.known[first:last]
+        lists = np.empty((last - first, n_lists, k), dtype=np.int32)
+        list_nearest(first, last, classes, self.table, self.mixed, ReliefRoom.of(len(self.table.rows), k), lists)
+        return lists
 
 
 def _in_steps(rows: FloatArray, columns: IntArray) -> NDArray[np.int16]:
     """Return some columns in coarse steps, (n_columns, n_rows); block by block, so that wide tables are not copied."""
     steps = np.empty((len(columns), len(rows)), dtype=np.int16)
     for low in range(0, len(columns), BLOCK):
-        some = columns[low : low + BLOCK]
-        steps[low : low + BLOCK] = np.rint(STEPS * rows[:, some].T)
+        steps[low : low + BLOCK] = np.rint(STEPS * rows[:, columns[low : low + BLOCK]].T)
     return steps
 
 
@@ -375,38 +287,14 @@ def _slack(n_features: int) -> float:
     return 2.0 * (1.0 / STEPS + (n_features + 8) * 2.0**-24)
 
 
-def _relief(
-    problem: Problem, k: int, n_rows: int | None, one_miss: bool, rng: np.random.Generator, resources: Resources
-) -> FloatArray:
-    order = np.argsort(problem.y, kind="stable")
-    codes = problem.y[order]
-    weights = problem.row_weights
-    shares = np.bincount(problem.y, weights, minlength=problem.n_classes) / weights.sum()
-    bounds = np.searchsorted(codes, np.arange(problem.n_classes + 1)).astype(np.int64)
-    if np.count_nonzero(shares) < 2:
-        return np.zeros(problem.n_features)
-    table, (n, p) = _table_of(problem, order), problem.X.shape
-    votes = _votes(problem, n_rows, rng)[order]
-    classes, k, lists = Classes(votes, codes, bounds, shares, one_miss), min(k, n), np.empty((0, 0, 0), dtype=np.int32)
-    if devices := relief_devices(resources, problem, table.rows, table.nominal, bounds, k):
-        lists, far = nearest_lists(devices, k)
-        lists = pooled(lists, far, codes, table.numbers) if one_miss else lists
-
-    def scores(first: int, last: int) -> FloatArray:
-        out, room = np.zeros(p), ReliefRoom.of(n, p, k, 2 if one_miss else problem.n_classes)
-        relief_scores(first, last, lists, classes, table, room, out)
-        return out
-
-    return sum_of_chunks(scores, n, resources) / (votes.sum() or 1.0)
-
-
 def sum_of_chunks(function: Any, n_rows: int, resources: Resources) -> Any:
+    """Sum what a function of the first row and the one after the last returns for each chunk of rows."""
     starts = range(0, n_rows, CHUNK)
     total: Any = 0
     # As many chunks at a time as there are threads: on wide tables the sums of all would be as large as the table.
     for low in range(0, len(starts), max(resources.n_jobs, 1)):
-        some = starts[low : low + max(resources.n_jobs, 1)]
-        for part in in_threads(lambda start: function(start, min(start + CHUNK, n_rows)), some, resources.n_jobs):
+        batch = starts[low : low + max(resources.n_jobs, 1)]
+        for part in in_threads(lambda start: function(start, min(start + CHUNK, n_rows)), batch, resources.n_jobs):
             total = total + part
     return total
 
@@ -428,39 +316,48 @@ class _WithinRadius(Ranker):
 
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
         problem.check_neighbors(type(self).__name__)
-        votes = problem.row_weights
-        table = _steps_of(problem)
-        target = _target_of(problem, votes)
+        votes, target = problem.row_weights, _target_of(problem, problem.row_weights)
         if target is None:
             return Ranking.by_score(np.zeros(problem.n_features))
-        on = _on_devices(problem, table, resources)
-        if on is not None:
-            return Ranking.by_score(self._on_devices(on, votes, target, table) / votes.sum())
-        radius = self._radius(table, resources)
+        rows, nominal = _unit_rows(problem, np.arange(problem.n_samples)), problem.nominal.astype(np.uint8)
+        special = problem.has_missing or bool(nominal.any())
+        scale = 2.0 ** (30 - int(np.ceil(np.log2(problem.n_features + 1))))  # sums of differences stay below 2³¹
+        steps = np.ascontiguousarray(np.rint(rows[:, : 0 if special else None].T * scale), dtype=np.int32)
+        slack = 0.0 if special else 2.0 * float(np.abs(steps.T - rows * scale).sum(axis=1).max())
+        codes, y, bound, shares = target
+        order = np.argsort(codes, kind="stable")
+        bounds = np.searchsorted(codes[order], np.arange(int(codes.max(initial=0)) + 2))
+        devices = relief_devices(resources, problem, rows[order], nominal, bounds)
+        radius = self._radius(rows, nominal if special else None, resources, devices)
 
         def scores(first: int, last: int) -> FloatArray:
-            return surf_scores(first, last, votes, radius, target, table)
+            out, n = np.zeros(problem.n_features), problem.n_samples
+            whole, room = Whole(steps, 1.0 / scale, slack, np.empty(n, dtype=np.int32)), SurfRoom.of(n, len(shares))
+            surf_scores(
+                first, last, votes, radius, target, rows, nominal if special else None, problem.row_groups, whole, room,
+                out,
+            )  # fmt: skip
+            return out
 
-        return Ranking.by_score(sum_of_chunks(scores, problem.n_samples, resources) / votes.sum())
-
-    def _radius(self, table: Any, resources: Resources, devices: Sequence[ReliefDevice] = ()) -> float:
-        """Return the radius of all rows, or NaN where each has its own."""
-        raise NotImplementedError
-
-    def _on_devices(
-        self, on: tuple[list[ReliefDevice], IntArray], votes: FloatArray, target: Any, table: Any
-    ) -> FloatArray:
-        """Sum the scores on devices, whose rows are sorted by class; rows near to their radius on the CPU."""
-        devices, order = on
-        radius = self._radius(table, Resources(), devices)
-        codes, y, bound, shares = target
+        if not devices:
+            return Ranking.by_score(sum_of_chunks(scores, problem.n_samples, resources) / votes.sum())
         ordered = codes[order], y[order], bound, shares
         parts = deal(
-            devices, lambda one, low, high: one.within_radius(votes[order], radius, ordered, low, high), len(order)
+            devices, lambda on, low, high: on.within_radius(votes[order], radius, ordered, low, high), len(order)
         )
-        left = order[np.concatenate([rows for _, rows in parts])]
-        decided = [surf_scores(i, i + 1, votes, radius, target, table) for i in np.sort(left).tolist()]
-        return np.asarray(sum([*(scores for scores, _ in parts), *decided]))
+        near_radius = np.sort(order[np.concatenate([places for _, places in parts])])
+        decided = [scores(i, i + 1) for i in near_radius.tolist()]
+        return Ranking.by_score(np.asarray(sum([*(part for part, _ in parts), *decided])) / votes.sum())
+
+    def _radius(
+        self,
+        rows: FloatArray,
+        nominal: NDArray[np.uint8] | None,
+        resources: Resources,
+        devices: Sequence[ReliefDevice],
+    ) -> float:
+        """Return the radius of all rows, or NaN where each has its own."""
+        return float("nan")
 
 
 class SURF(_WithinRadius):
@@ -499,19 +396,23 @@ class SURF(_WithinRadius):
 
     command_name = "surf"
 
-    def _radius(self, table: Any, resources: Resources, devices: Sequence[ReliefDevice] = ()) -> float:
-        rows, steps, _, nominal, _, _ = table
-        if not steps.shape[0] and devices:
-            total, count = sum(deal(devices, lambda one, low, high: one.distance_sum(low, high), len(rows)))
-            return float(total / count)
-        if not steps.shape[0]:
-            total, count = sum_of_chunks(lambda a, b: mixed_distance_sum(a, b, rows, nominal), len(rows), resources)
-            return float(total / count)
-        ordered = np.sort(rows, axis=0)
+    def _radius(
+        self,
+        rows: FloatArray,
+        nominal: NDArray[np.uint8] | None,
+        resources: Resources,
+        devices: Sequence[ReliefDevice],
+    ) -> float:
         n = len(rows)
+        if nominal is not None and devices:
+            total, count = sum(deal(devices, lambda on, low, high: on.distance_sum(low, high), n))
+            return float(total / count)
+        if nominal is not None:
+            total, count = sum_of_chunks(lambda a, b: mixed_distance_sum(a, b, rows, nominal), n, resources)
+            return float(total / count)
         # The sum of all differences of ordered numbers counts the i-th of n up i times and down n − 1 − i times.
         times = 2.0 * np.arange(n) - (n - 1)
-        return float(2.0 * (times @ ordered).mean() / n**2)
+        return float(2.0 * (times @ np.sort(rows, axis=0)).mean() / n**2)
 
 
 class MultiSURF(_WithinRadius):
@@ -548,31 +449,6 @@ class MultiSURF(_WithinRadius):
 
     command_name = "multisurf"
 
-    def _radius(self, table: Any, resources: Resources, devices: Sequence[ReliefDevice] = ()) -> float:
-        return float("nan")
-
-
-def _on_devices(problem: Problem, table: Any, resources: Resources) -> tuple[list[ReliefDevice], IntArray] | None:
-    """Bring the rows, sorted by class, to the devices asked for; None if the CPU does the work."""
-    if resources.device == "cpu":
-        return None
-    codes = problem.y if problem.task == "classification" else np.zeros(problem.n_samples, dtype=np.int64)
-    order = np.argsort(codes, kind="stable")
-    bounds = np.searchsorted(codes[order], np.arange(int(codes.max(initial=0)) + 2))
-    devices = relief_devices(resources, problem, table[0][order], table[3], bounds)
-    return (devices, order) if devices else None
-
-
-def _steps_of(problem: Problem) -> Any:
-    """Lay the rows out for the kernel of SURF: scaled to 0 … 1, and as whole numbers where no cell is special."""
-    rows, nominal = _unit_rows(problem, np.arange(problem.n_samples)), problem.nominal
-    special = problem.has_missing or nominal.any()
-    scale = 2.0 ** (30 - int(np.ceil(np.log2(problem.n_features + 1))))  # sums of differences stay below 2³¹
-    steps = np.rint(rows[:, : 0 if special else None].T * scale)
-    slack = 0.0 if special else 2.0 * float(np.abs(steps.T - rows * scale).sum(axis=1).max())
-    whole = np.ascontiguousarray(steps, dtype=np.int32)
-    return rows, whole, 1.0 / scale, nominal.astype(np.uint8), slack, problem.row_groups
-
 
 def _target_of(problem: Problem, votes: FloatArray) -> Any:
     """Return codes, quantities, the bound within which these are alike, and the classes' shares; None if all alike."""
@@ -583,3 +459,126 @@ def _target_of(problem: Problem, votes: FloatArray) -> Any:
     if np.count_nonzero(shares) < 2:
         return None
     return problem.y.astype(np.int64), np.zeros(problem.n_samples), 0.0, shares
+
+
+class ReliefDevice:
+    """Rows on a device.
+
+    Parameters
+    ----------
+    device : Device
+        The GPU.
+    rows : array of shape (n, p)
+        Numeric features scaled to 0 … 1, nominal ones as codes; NaN where missing. Sorted by class.
+    nominal : uint8 array of shape (p,)
+        1 where a column has levels.
+    bounds : int array of shape (c + 1,)
+        Where the rows of each class begin.
+    """
+
+    def __init__(self, device: Device, rows: FloatArray, nominal: NDArray[np.uint8], bounds: IntArray) -> None:
+        self._device, (self.n, self.p) = device, rows.shape
+        self.bounds = bounds
+        half = device.memory // 2
+        if device.capacity_for(8 * self.p, half, "rows of this table") < self.n:
+            device.capacity_for(8 * self.p * self.n, half, "times this table")  # says that it does not fit
+        self._tile = min(device.capacity_for(8 * self.n, min(half, AT_ONCE), "rows of distances"), self.n)
+        self._mixed = int(bool(nominal.any()) or bool(np.isnan(rows).any()))
+        self._columns = device.put(np.ascontiguousarray(rows.T))
+        self._nominal, self._bounds = device.put(nominal), device.put(bounds.astype(np.int32))
+
+    def _distances(self, low: int, high: int, on_grid: bool) -> Iterator[tuple[int, int, int, Any]]:
+        """Yield the distances of rows low … high − 1 to all rows, tile after tile."""
+        device = self._device
+        for first in range(low, high, self._tile):
+            width = min(self._tile, high - first)
+            blocks = -(-width // THREADS)
+            out = device.full((self.n, width), 0.0, np.float64)
+            device.run(
+                "relief", "gaps", blocks * -(-self.n // SPAN), self._columns, self._nominal, self.n, self.p, first,
+                width, int(on_grid), out, MIXED=self._mixed,
+            )  # fmt: skip
+            yield first, width, blocks, out
+
+    def near(self, k: int, low: int, high: int) -> tuple[NDArray[np.int32], FloatArray]:
+        """List the k nearest rows of each class of rows low … high − 1, and how far they are: (high − low, c, k)."""
+        device, capacity = self._device, next(capacity for capacity in CAPACITIES if capacity >= k)
+        n_classes, parts = len(self.bounds) - 1, []
+        for first, width, blocks, distances in self._distances(low, high, on_grid=True):
+            found = device.full((n_classes, k, width), 0, np.int32)
+            near = device.full((n_classes, k, width), 0.0, np.float64)
+            device.run(
+                "relief", "nearest_gaps", blocks * n_classes, distances, self._bounds, first, width, k, found, near,
+                CAPACITY=capacity, MIXED=self._mixed,
+            )  # fmt: skip
+            parts.append([np.moveaxis(device.get(array), -1, 0) for array in (found, near)])
+        lists, far = (np.ascontiguousarray(np.concatenate(arrays)) for arrays in zip(*parts, strict=True))
+        return lists, far
+
+    def distance_sum(self, low: int, high: int) -> FloatArray:
+        """Sum and count the known distances of rows low … high − 1 to all rows, the zero to themselves included."""
+        total = np.zeros(2)
+        for first, width, blocks, distances in self._distances(low, high, on_grid=False):
+            _, _, sums, counts = self._radii(distances, first, width, blocks, 0.0)
+            total += [sums.sum(), counts.sum() + width]
+        return total
+
+    def _radii(self, distances: Any, first: int, width: int, blocks: int, radius: float) -> list[NDArray[Any]]:
+        device = self._device
+        out = [device.full(width, 0, dtype) for dtype in (np.float64, np.uint8, np.float64, np.float64)]
+        device.run("relief", "radii", blocks, distances, self.n, first, width, radius, BAND, *out, MIXED=self._mixed)
+        return [device.get(array) for array in out]
+
+    def within_radius(
+        self, votes: FloatArray, radius: float, target: Any, low: int, high: int
+    ) -> tuple[FloatArray, IntArray]:
+        """Sum the scores of rows low … high − 1 as `surf_scores` does; and list the rows that must be decided.
+
+        Those have no part in the sum.
+        """
+        device, total, left = self._device, np.zeros(self.p), []
+        codes, y, bound, shares = target
+        weights = np.append(np.zeros(1), shares) if bound > 0.0 else shares
+        about = [
+            device.put(codes.astype(np.int32)), self._bounds, device.put(weights), len(weights), device.put(y), bound
+        ]  # fmt: skip
+        for first, width, blocks, distances in self._distances(low, high, on_grid=False):
+            limits, unsure, _, _ = self._radii(distances, first, width, blocks, radius)
+            parts = device.full((self.p, width), 0.0, np.float64)
+            device.run(
+                "relief", "within_radius", blocks * -(-self.p // GROUP), self._columns, self._nominal, self.n, self.p,
+                first, width, distances, device.put(limits), device.put(votes), *about, parts, MIXED=self._mixed,
+            )  # fmt: skip
+            total += device.get(parts)[:, unsure == 0].sum(axis=1)
+            left.append(first + np.flatnonzero(unsure))
+        return total, np.concatenate(left)
+
+
+def relief_devices(
+    resources: Resources, problem: Problem, rows: FloatArray, nominal: NDArray[np.uint8], bounds: IntArray, k: int = 0
+) -> list[ReliefDevice]:
+    """Bring the rows to the devices asked for; none if the CPU does the work."""
+    if resources.device != "cpu" and (k > CAPACITIES[-1] or problem.groups is not None):
+        tell("Relief", "rows have groups" if k <= CAPACITIES[-1] else f"n_neighbors={k} is more than {CAPACITIES[-1]}")
+        return []
+    return on_devices(resources.device, lambda device: ReliefDevice(device, rows, nominal, bounds))
+
+
+def nearest_lists(devices: list[ReliefDevice], k: int) -> tuple[NDArray[np.int32], FloatArray]:
+    """List the k nearest rows of each class of all rows, (n, c, k), and how far they are."""
+    parts = deal(devices, lambda on, low, high: on.near(k, low, high), devices[0].n)
+    lists, far = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    return lists, far
+
+
+def pooled(lists: NDArray[np.int32], far: FloatArray, codes: IntArray, numbers: IntArray) -> NDArray[np.int32]:
+    """Merge the lists of all other classes: (n, 2, k), hits and misses; of equally near rows the smaller number."""
+    n, _, k = lists.shape
+    rows = np.arange(n)
+    hits = lists[rows, codes]
+    others, distances = lists.copy(), far.copy()
+    others[rows, codes], distances[rows, codes] = -1, np.inf
+    others, distances = others.reshape(n, -1), distances.reshape(n, -1)
+    distances[others < 0] = np.inf
+    order = np.lexsort((numbers[others], distances), axis=1)[:, :k]
+    return np.ascontiguousarray(np.stack([hits, np.take_along_axis(others, order, axis=1)], axis=1))
