@@ -6,16 +6,17 @@ import pytest
 from sklearn.model_selection import ShuffleSplit
 
 from fewer import AutoSelector
+from fewer.contracts import SearchSpace
 from fewer.errors import InputError
 from fewer.problem import Problem
 from fewer.selectors.auto._curve import Loss
-from fewer.selectors.auto._race import NothingVaries, PathRace, RaceUnits, Rounds
+from fewer.selectors.auto._race import NothingVaries, PathRace, Rounds, judged, units_in
 from fewer.validate import Split, split_rows
 
 
-def race(orders, units=None):
+def race(orders, space=None):
     parts = [SimpleNamespace(orders={"a ranking": np.array(order)}) for order in orders]
-    return PathRace(parts[0], parts[1:], units or RaceUnits.of(4), np.array([1, 2]), None, None, np.array([0]), 4)
+    return PathRace(parts[0], parts[1:], space or SearchSpace.of(4), np.array([1, 2]), None, None, np.array([0]))
 
 
 def test_a_search_keeps_the_order_that_it_found_on_all_rows():
@@ -23,10 +24,26 @@ def test_a_search_keeps_the_order_that_it_found_on_all_rows():
 
 
 def test_the_first_units_of_a_path_are_a_mask():
-    made = race([[2, 0, 1, 3]], RaceUnits.of(4, groups=[[0, 3]]))
+    made = race([[2, 0, 1, 3]], SearchSpace.of(4, groups=[[0, 3]]))
     assert made.prefix("a ranking", 1).tolist() == [False, False, True, False]
     assert made.prefix("a ranking", 2).tolist() == [True, False, True, True]
     assert not made.prefix("a ranking", 0).any()
+
+
+def test_units_come_in_the_order_of_their_first_feature_and_forced_ones_first():
+    space = SearchSpace.of(6, include=[4], exclude=[5], groups=[[1, 3]])
+    order = np.array([5, 3, 0, 1, 4, 2])
+    assert [space.units[unit].tolist() for unit in units_in(space, order)] == [[1, 3], [0], [2]]
+    made = race([order], space)
+    assert [np.flatnonzero(made.prefix("a ranking", size)).tolist() for size in (1, 2, 3, 4)] == [
+        [4], [1, 3, 4], [0, 1, 3, 4], [0, 1, 2, 3, 4],
+    ]  # fmt: skip
+    # A model is given the inputs that each size adds: forced ones first, a group at once, none that is left out.
+    part = SimpleNamespace(columns=np.array([0, 1, 1, 2, 3, 4, 5]), split=None)
+    steps = []
+    judged(part, order, np.array([1, 2, 4]), space, lambda split, given: steps.extend(given) or [np.zeros(1)])
+    assert [step.tolist() for step in steps] == [[5], [1, 2, 4], [0, 3]]
+    assert units_in(SearchSpace.of(4, exclude=[1], groups=[[0, 1]]), np.arange(4)) == [0, 1]
 
 
 def test_of_a_rare_class_no_size_is_allowed_at_which_models_never_answer_it():
@@ -37,7 +54,8 @@ def test_of_a_rare_class_no_size_is_allowed_at_which_models_never_answer_it():
     ranked = 0.4 * y + 0.01  # ranks all rows right, and never says 1
     outputs = np.stack([1.0 - np.column_stack([ranked, y]), np.column_stack([ranked, y])], axis=2)
     free = np.array([True, True])
-    made = PathRace(None, [], RaceUnits.of(2), np.array([1, 2]), free, loss, held, 2, outputs={("a", "one"): outputs})
+    space = SearchSpace.of(2)
+    made = PathRace(None, [], space, np.array([1, 2]), free, loss, held, outputs={("a", "one"): outputs})
     assert loss.losses(outputs).max() == 0.0
     assert made.allowed("a").tolist() == [False, True]
     made.outputs["a", "one"] = outputs[:, ::-1]
@@ -76,7 +94,7 @@ def test_selections_without_a_fold_share_their_parts_and_see_nothing_of_it(task)
 
 
 def _rest(rounds):
-    return rounds.splits, rounds.units, rounds.estimator, rounds.seed
+    return rounds.splits, rounds.space, rounds.estimator, rounds.seed
 
 
 def test_overlapping_and_time_ordered_splits_are_not_shared():

@@ -47,6 +47,8 @@ class SearchSpace:
         Points of score that a unit must earn to be worth having.
     start : array of shape (n_units,), optional
         Where the search begins, if not where it would by itself.
+    n_forced : int
+        How many units are forced in: columns, or groups of them.
 
     See Also
     --------
@@ -67,6 +69,7 @@ class SearchSpace:
     weight_levels: int = 1
     prices: FloatArray = field(default_factory=lambda: np.zeros(0))
     start: NDArray[Any] | None = None
+    n_forced: int = 0
 
     @classmethod
     def of(
@@ -128,7 +131,7 @@ class SearchSpace:
                 prices=price.copy(),
             )
             # Known without a loop over the columns, of which there may be very many.
-            space.__dict__.update(_owner=columns, _first_columns=columns, is_plain=True, has_prices=bool(price.any()))
+            space.__dict__.update(owner=columns, _first_columns=columns, is_plain=True, has_prices=bool(price.any()))
             space.__dict__["single_columns"] = columns if weight_levels == 1 else None
             return space
         grouped = {column for group in groups for column in group}
@@ -147,6 +150,7 @@ class SearchSpace:
             max_units=min(max(high - len(forced), 0), len(free)),
             weight_levels=weight_levels,
             prices=np.array([price[block].sum() for block in free]) if price.any() else np.zeros(len(free)),
+            n_forced=len(forced),
         )
 
     @property
@@ -160,7 +164,8 @@ class SearchSpace:
         return bool if self.weight_levels == 1 else float
 
     @cached_property
-    def _owner(self) -> IntArray:
+    def owner(self) -> IntArray:
+        """The free unit of each column, −1 for those that are forced in or left out."""
         owner = np.full(self.n_features, -1, dtype=np.int64)
         if self.n_units:
             owner[np.concatenate(self.units)] = np.repeat(np.arange(self.n_units), [len(unit) for unit in self.units])
@@ -173,7 +178,7 @@ class SearchSpace:
     @cached_property
     def is_plain(self) -> bool:
         """Every column is a unit of its own, none forced: a state is a mask."""
-        return bool(np.array_equal(self._owner, np.arange(self.n_features)))
+        return bool(np.array_equal(self.owner, np.arange(self.n_features)))
 
     @cached_property
     def single_columns(self) -> IntArray | None:
@@ -202,8 +207,8 @@ class SearchSpace:
         if self.is_plain:
             return states
         masks = np.zeros((len(states), self.n_features), dtype=states.dtype)
-        columns = self._owner >= 0
-        masks[:, columns] = states[:, self._owner[columns]]
+        columns = self.owner >= 0
+        masks[:, columns] = states[:, self.owner[columns]]
         masks[:, self.base] = 1
         return masks
 

@@ -38,25 +38,21 @@ SEEN = 2.0
 
 @dataclass(eq=False)
 class RaceAnswer:
-    """An answer for each preference, and what it rests on."""
+    """The features for each preference; and for the one that was asked for, what the answer rests on."""
 
     ranking: IntArray
     choices: dict[str, BoolArray]
     curve: dict[str, Any]
     p_value: float
-    judges: dict[str, str]
+    judge: str
     judge_all: str
     candidates: list[dict[str, Any]]
     why: str
     criterion: Criterion | None = None
-    costs: dict[str, dict[str, Any]] = field(default_factory=dict)
-    margins: dict[str, dict[str, float]] = field(default_factory=dict)
-    models: dict[str, dict[str, float]] = field(default_factory=dict)
-    tried: dict[str, FloatArray] = field(default_factory=dict)
-
-    def cost(self, prefer: str) -> dict[str, Any]:
-        """Return what selecting costs under a preference."""
-        return self.costs.get(prefer, {"behind": 0.0, "error": 0.0, "costs": False, "smallest": None})
+    cost: dict[str, Any] | None = None
+    margin: dict[str, float] = field(default_factory=dict)
+    models: dict[str, float] = field(default_factory=dict)
+    tried: tuple[FloatArray, FloatArray] | None = None
 
     def reason(self, prefer: str, nothing: bool) -> str:
         """Say what was chosen, and why."""
@@ -66,27 +62,20 @@ class RaceAnswer:
                 f"(p = {self.p_value:.2g})."
             )
         sentences = [self.why]
-        size, margin = self.curve["chosen"].get(prefer), self.margins.get(prefer, {"best": 0})
-        if size is not None and size < margin["best"]:
-            sentences.append(self._given_up(size, margin))
-        return "\n".join([*sentences, *self._other_models(prefer)])
-
-    def _given_up(self, size: int, margin: dict[str, float]) -> str:
-        """Say what a smaller size than the best is expected to lose."""
-        more = f"a loss of more than {self._plain(margin['margin'])}" if margin["margin"] > 0 else "any loss"
-        return (
-            f"Why {size}: the loss is lowest with {margin['best']} features; {size} {'is' if size == 1 else 'are'} "
-            f"expected to lose {self._plain(margin['expected'])} (chance of {more}: {margin['chance']:.0%})."
-        )
-
-    def _other_models(self, prefer: str) -> list[str]:
-        """Say what is lost with the other models."""
-        scores, key = self.models.get(prefer, {}), self.judges.get(prefer, "")
-        others = {name: scores[key] - score for name, score in scores.items() if name != key} if key in scores else {}
-        if not others:
-            return []
-        lost = ", ".join(f"{self._amount(behind)} with {name}" for name, behind in others.items())
-        return [f"The same features score {lost}. If you will train another model, name it (estimator)."]
+        size, margin = self.curve["chosen"][prefer], self.margin
+        if margin and size < margin["best"]:
+            more = f"a loss of more than {self._plain(margin['margin'])}" if margin["margin"] > 0 else "any loss"
+            sentences.append(
+                f"Why {size}: the loss is lowest with {margin['best']} features; {size} "
+                f"{'is' if size == 1 else 'are'} expected to lose {self._plain(margin['expected'])} (chance of {more}: "
+                f"{margin['chance']:.0%})."
+            )
+        others = {name: self.models[self.judge] - score for name, score in self.models.items() if name != self.judge}
+        if others:
+            lost = ", ".join(f"{self._amount(behind)} with {name}" for name, behind in others.items())
+            text = "If you will train another model, name it (estimator)."
+            sentences.append(f"The same features score {lost}. {text}")
+        return "\n".join(sentences)
 
     def _plain(self, value: float) -> str:
         if self.curve["in_points"]:
@@ -99,7 +88,7 @@ class RaceAnswer:
         return f"{self._plain(abs(behind))} {'less' if behind >= 0 else 'more'}"
 
 
-def answer_of(race: PathRace, rows: Problem, judges: Mapping[str, Any], seed: int) -> RaceAnswer:
+def answer_of(race: PathRace, rows: Problem, judges: Mapping[str, Any], seed: int, prefer: str) -> RaceAnswer:
     """Choose model, path and sizes from what the models of a race said.
 
     The model with the least loss, and those that cannot be told from it, choose the path and the size together.
@@ -114,39 +103,42 @@ def answer_of(race: PathRace, rows: Problem, judges: Mapping[str, Any], seed: in
     outputs_all = with_all_features(race, rows)
     places = _places(race, path, curve, rate)
     judge_all = _judge_of_all(outputs_all, race.loss, names)
-    judge = {prefer: _best_judge(race, path, able, place) for prefer, place in places.items()}
-    score, error = race.loss.scores(race.outputs[path, judge["balanced"]])
+    with_all = outputs_all.get(judge_all)
+    place, judge = places[prefer], _best_judge(race, path, able, places[prefer])
+    score, error = race.loss.scores(race.outputs[path, _best_judge(race, path, able, places["balanced"])])
+    chosen = {name: int(race.sizes[at]) for name, at in places.items()}
     order = race.order(path)
-    ranking = np.empty(race.n_features, dtype=np.int64)
-    ranking[order] = np.arange(1, race.n_features + 1)
+    ranking = np.empty(len(order), dtype=np.int64)
+    ranking[order] = np.arange(1, len(order) + 1)
     return RaceAnswer(
         ranking=ranking,
-        choices={prefer: race.prefix(path, int(race.sizes[place])) for prefer, place in places.items()},
+        choices={name: race.prefix(path, size) for name, size in chosen.items()},
         curve={
             "size": race.sizes,
             "score": score,
             "standard_error": error,
             "loss": curve.loss,
             "loss_error": curve.error,
-            "chosen": {prefer: int(race.sizes[place]) for prefer, place in places.items()},
+            "chosen": chosen,
             "all": len(race.sizes) - 1 if race.complete else None,
             "score_name": race.loss.score_name,
             "loss_name": _loss_name(race.loss),
             "in_points": _in_points(race.loss),
         },
         p_value=_luck(race, outputs_all, seed),
-        judges=judge,
+        judge=judge,
         judge_all=judge_all,
         candidates=_candidates(race, names),
         why=_why(race, path, alike, names),
-        costs=_costs(race, path, alike, places) if race.complete else {},
-        margins=_margins(race, curve, rate, places),
-        models={prefer: _models(race, path, able, place) for prefer, place in places.items()},
-        tried={
-            **{prefer: race.outputs[path, judge[prefer]][:, place] for prefer, place in places.items()},
-            **({"all": outputs_all[judge_all]} if judge_all in outputs_all else {}),
-        },
+        margin=_margin(race, curve, rate, place, prefer),
+        models={name: float(race.loss.scores(race.outputs[path, name][:, [place]])[0][0]) for name in able},
+        tried=(_flat(race.outputs[path, judge][:, place]), _flat(with_all)) if with_all is not None else None,
+        cost=_cost(race, path, alike, place) if race.complete else None,
     )
+
+
+def _flat(outputs: FloatArray) -> FloatArray:
+    return outputs[:, 0] if outputs.shape[1] == 1 else outputs
 
 
 def _alike(race: PathRace, names: list[str]) -> list[str]:
@@ -223,28 +215,21 @@ def _places(race: PathRace, path: str, curve: Curve, rate: float) -> dict[str, i
     return places | {"balanced": min(places["balanced"], places["accuracy"])}
 
 
-def _margins(race: PathRace, curve: Curve, rate: float, places: dict[str, int]) -> dict[str, dict[str, float]]:
-    """Tell what each choice is expected to lose, the luck of the best size apart; how likely more than its margin."""
-    margins, unit = {}, _unit(race, curve, rate)
+def _margin(race: PathRace, curve: Curve, rate: float, place: int, prefer: str) -> dict[str, float]:
+    """Tell what the choice is expected to lose, the luck of the best size apart; how likely more than its margin."""
+    unit = _unit(race, curve, rate)
+    margin, behind = MARGIN[prefer] * unit, rate * float(curve.behind[place])
+    error = max(rate * float(curve.error[place]), 1e-12)
+    expected = max(behind - min(OPTIMISM * error, MARGIN["balanced"] * unit), 0.0)
+    chance = float(stats.norm.sf((margin - expected) / error)) if behind > 0 else 0.0
     best = int(race.sizes[int(np.argmax(curve.behind == 0.0))])
-    for prefer, place in places.items():
-        margin, behind = MARGIN[prefer] * unit, rate * float(curve.behind[place])
-        error = max(rate * float(curve.error[place]), 1e-12)
-        expected = max(behind - min(OPTIMISM * error, MARGIN["balanced"] * unit), 0.0)
-        chance = float(stats.norm.sf((margin - expected) / error)) if behind > 0 else 0.0
-        margins[prefer] = {"margin": margin, "expected": expected, "chance": chance, "best": best}
-    return margins
+    return {"margin": margin, "expected": expected, "chance": chance, "best": best}
 
 
 def _best_judge(race: PathRace, path: str, names: list[str], place: int) -> str:
     weights, _ = race.loss.sides()
     losses = {name: float(weights @ race.loss.losses(race.outputs[path, name])[:, place]) for name in names}
     return min(losses, key=lambda name: round(losses[name], 9))
-
-
-def _models(race: PathRace, path: str, names: list[str], place: int) -> dict[str, float]:
-    """Return each model's score at a size."""
-    return {name: float(race.loss.scores(race.outputs[path, name][:, [place]])[0][0]) for name in names}
 
 
 def _judge_of_all(whole: Mapping[str, FloatArray], loss: Loss, names: list[str]) -> str:
@@ -276,20 +261,18 @@ def _luck(race: PathRace, outputs_all: Mapping[str, FloatArray], seed: int) -> f
     return float(min(len(chances) * min(chances), 1.0))
 
 
-def _costs(race: PathRace, path: str, names: list[str], places: dict[str, int]) -> dict[str, dict[str, Any]]:
-    """Compare the loss of each choice with that of all features, row by row."""
+def _cost(race: PathRace, path: str, names: list[str], place: int) -> dict[str, Any]:
+    """Compare the loss of the choice with that of all features, row by row."""
     losses = race.mean_losses(path, names)
     weights, clusters = race.loss.sides()
     behind, error = mean_and_error(losses - losses[:, [-1]], weights, clusters)
     fine = np.flatnonzero(behind <= error + 1e-12)
-    smallest = int(race.sizes[fine[0]]) if len(fine) else None
     return {
-        prefer: {
-            "behind": float(behind[place]), "error": float(error[place]),
-            "costs": bool(behind[place] > SEEN * error[place] + 1e-12), "smallest": smallest,
-        }
-        for prefer, place in places.items()
-    }  # fmt: skip
+        "behind": float(behind[place]),
+        "error": float(error[place]),
+        "costs": bool(behind[place] > SEEN * error[place] + 1e-12),
+        "smallest": int(race.sizes[fine[0]]) if len(fine) else None,
+    }
 
 
 def _candidates(race: PathRace, names: list[str]) -> list[dict[str, Any]]:
@@ -343,7 +326,7 @@ def answer_without_validation(plain: SubsetSelector, metric: Metric) -> RaceAnsw
         choices={prefer: plain.support_.copy() for prefer in MARGIN},
         curve=curve | {"score_name": metric.name, "loss_name": "", "in_points": True},
         p_value=float("nan"),
-        judges=dict.fromkeys(MARGIN, "neighbors"),
+        judge="neighbors",
         judge_all="5 nearest neighbors",
         candidates=[{"name": "nearest neighbors", "n_features": size, "heldout": float("-inf")}],
         why="Chosen by nearest neighbors without validation: too few rows for it.",

@@ -1,6 +1,4 @@
-"""What `auto` can take: single features, or groups that enter together; some are forced in, some are left out.
-
-The race of `auto`: every path is walked on all rows and in each split, and rows held out judge every size of it.
+"""The race of `auto`: every path is walked on all rows and in each split, and rows held out judge every size of it.
 
 The rankings and searches are repeated on the training rows of each split, so that a row judges only what was chosen
 without it. Selections without one fold after the other share their parts: the rows without the folds i and j serve the
@@ -10,12 +8,13 @@ ordered and fitted belongs to the part.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from fewer.contracts import SearchSpace
 from fewer.parallel import in_threads
 from fewer.problem import FloatArray, InputError, IntArray, Problem
 from fewer.selectors.auto import _paths as paths
@@ -37,60 +36,6 @@ from fewer.selectors.auto._judges import (
     neighbors,
 )
 from fewer.validate import Split as Rows
-
-
-@dataclass(frozen=True, eq=False)
-class RaceUnits:
-    """Features that enter together.
-
-    Attributes
-    ----------
-    members : tuple of int arrays
-        The features of each unit.
-    forced : int array
-        Units that every subset holds.
-    of_feature : int array of shape (n_features,)
-        The unit of each feature, −1 for features that are left out.
-    """
-
-    members: tuple[IntArray, ...]
-    forced: IntArray
-    of_feature: IntArray
-
-    @classmethod
-    def of(
-        cls, n: int, include: Sequence[int] = (), exclude: Sequence[int] = (), groups: Sequence[Sequence[int]] = ()
-    ) -> RaceUnits:
-        """Build from numbers of features.
-
-        Examples
-        --------
-        >>> units = RaceUnits.of(5, include=[4], exclude=[0], groups=[[1, 2]])
-        >>> units.features(units.order(np.array([3, 2, 0, 1, 4]))).tolist()
-        [4, 3, 1, 2]
-        """
-        out = set(exclude)
-        together = [np.asarray(group, dtype=np.int64) for group in groups if not set(group) & out]
-        inside = {int(i) for group in groups for i in group} | out
-        members = [*together, *(np.array([i]) for i in range(n) if i not in inside)]
-        of_feature = np.full(n, -1, dtype=np.int64)
-        for number, group in enumerate(members):
-            of_feature[group] = number
-        forced = np.unique(of_feature[np.asarray(include, dtype=np.int64)])
-        return cls(tuple(members), forced[forced >= 0].astype(np.int64), of_feature)
-
-    def order(self, features: IntArray) -> IntArray:
-        """Order units by the first of their features; those forced in come first."""
-        units = self.of_feature[features]
-        units = units[units >= 0]
-        _, first = np.unique(units, return_index=True)
-        units = units[np.sort(first)]
-        return np.concatenate([self.forced, units[~np.isin(units, self.forced)]]).astype(np.int64)
-
-    def features(self, units: IntArray) -> IntArray:
-        """List the features of units."""
-        return np.concatenate([self.members[i] for i in units.tolist()]) if len(units) else np.empty(0, dtype=np.int64)
-
 
 SIZES = (1, 2, 3, 4, 5, 6, 8, 10, 13, 18, 25, 36, 50, 71, 100, 142, 200)
 # Sizes of tables with more than 200 columns: rows are few beside them, and tell sizes that are close no more apart.
@@ -135,11 +80,11 @@ class RacePart:
     orders: dict[str, IntArray] = field(default_factory=dict)
     said: dict[Any, Any] = field(default_factory=dict)
 
-    def judged(self, path: str, name: str, who: Judge, sizes: IntArray, units: RaceUnits) -> FloatArray:
+    def judged(self, path: str, name: str, who: Judge, sizes: IntArray, space: SearchSpace) -> FloatArray:
         """Predict the other rows from the first units of a path: (n_others, n_sizes, n_targets)."""
         key = (path, name, sizes.tobytes())
         if key not in self.said:
-            self.said[key] = judged(self, self.orders[path], sizes, units, who)
+            self.said[key] = judged(self, self.orders[path], sizes, space, who)
         return self.said[key]
 
 
@@ -152,9 +97,10 @@ class PathRace:
     whole : Part
         All rows; nothing is held out.
     parts : list of Part
-    units : Units
+    space : SearchSpace
+        Features, or groups that enter together; some are forced in, some are left out.
     sizes : int array
-        Numbers of units that were judged.
+        Numbers of units that were judged, those forced in among them.
     free : bool array
         Which sizes may be chosen.
     loss : Loss
@@ -170,12 +116,11 @@ class PathRace:
 
     whole: RacePart
     parts: list[RacePart]
-    units: RaceUnits
+    space: SearchSpace
     sizes: IntArray
     free: Any
     loss: Loss
     held: IntArray
-    n_features: int
     n_jobs: int = 1
     folds: list[IntArray] = field(default_factory=list)
     outputs: dict[tuple[str, str], FloatArray] = field(default_factory=dict)
@@ -187,7 +132,7 @@ class PathRace:
             self.outputs[path, name] = self._asked(path, name, who, self.sizes)
 
     def _asked(self, path: str, name: str, who: Judge, sizes: IntArray) -> FloatArray:
-        results = in_threads(lambda part: part.judged(path, name, who, sizes, self.units), self.parts, self.n_jobs)
+        results = in_threads(lambda part: part.judged(path, name, who, sizes, self.space), self.parts, self.n_jobs)
         out = np.full((int(self.held.max()) + 1, *results[0].shape[1:]), np.nan)
         for part, fold, result in zip(self.parts, self.folds, results, strict=True):
             out[fold] = result[np.searchsorted(part.rows.test, fold)]
@@ -275,7 +220,7 @@ class PathRace:
             first = seen[paths.distinct_order(local, self.whole.split, owner)]
             return paths.completed(first, order)
         parts = [self.whole, *self.parts] if path in paths.COMBINED else [self.whole]
-        places = sum(np.log(paths.ranks_of(part.orders[path], self.n_features)) for part in parts)
+        places = sum(np.log(paths.ranks_of(part.orders[path], self.space.n_features)) for part in parts)
         return paths.order_by(np.asarray(places))
 
     def finalists(self) -> list[str]:
@@ -286,13 +231,14 @@ class PathRace:
     @property
     def complete(self) -> bool:
         """Whether the largest size has all features that vary."""
-        return int(self.sizes[-1]) == len(self.units.members) or self.n_features <= SCREENED
+        n_units = self.space.n_forced + self.space.n_units
+        return int(self.sizes[-1]) == n_units or self.space.n_features <= SCREENED
 
     def prefix(self, path: str, size: int) -> Any:
         """Return the mask of the first units of a path."""
-        mask = np.zeros(self.n_features, dtype=bool)
-        mask[self.units.features(self.units.order(self.order(path))[:size])] = True
-        return mask
+        state = self.space.empty()
+        state[units_in(self.space, self.order(path))[: size - self.space.n_forced]] = True
+        return self.space.expand(state[None])[0]
 
 
 @dataclass(eq=False)
@@ -303,7 +249,7 @@ class Rounds:
     ----------
     problem : Problem
     splits : list of Split
-    units : Units
+    space : SearchSpace
     estimator : estimator or None
         Orders features of its own, if it can.
     seed : int
@@ -313,7 +259,7 @@ class Rounds:
 
     problem: Problem
     splits: list[Rows]
-    units: RaceUnits
+    space: SearchSpace
     estimator: Any = None
     seed: int = 0
     n_jobs: int = 1
@@ -330,30 +276,37 @@ class Rounds:
                 test = np.sort(np.concatenate(out)) if out else np.arange(0)
                 rows = Rows(np.setdiff1d(np.arange(n), test, assume_unique=True), test)
             number = sum((i + 1) * 61**place for place, i in enumerate(held)) % 9000
-            self.parts[held] = _part(self.problem, rows, self.units, self.estimator, self.seed + number)
+            self.parts[held] = _part(self.problem, rows, self.space, self.estimator, self.seed + number)
         return self.parts[held]
 
-    def race(self, sizes: tuple[int, int], scoring: Any, without: int | None = None) -> PathRace:
+    def race(self, scoring: Any, without: int | None = None) -> PathRace:
         """Order the features of all rows (or of those without a fold) and without each (other) fold."""
         out = () if without is None else (without,)
         left = [i for i in range(len(self.splits)) if i != without]
         keys = [out, *(tuple(sorted((*out, i))) for i in left)]
         whole, *parts = in_threads(self.part, keys, self.n_jobs)
-        most = min(len(self.units.order(part.orders[paths.MEAN])) for part in (whole, *parts))
-        low, high = sizes
+        space, n_forced = self.space, self.space.n_forced
+        most = n_forced + min(len(units_in(space, part.orders[paths.MEAN])) for part in (whole, *parts))
+        low, high = n_forced + space.min_units, n_forced + space.max_units
         grid = {*(SIZES if most <= SIZES[-1] else WIDE_SIZES), most, min(low, most), min(high, most)}
-        tried = np.array(sorted(size for size in grid if max(len(self.units.forced), 1) <= size <= most))
+        tried = np.array(sorted(size for size in grid if max(n_forced, 1) <= size <= most))
         folds = [self.splits[i] for i in left]
         loss, held = Loss.of(self.problem, folds, scoring)
         free = (tried >= min(low, most)) & (tried <= high)
         tests = [np.sort(fold.test) for fold in folds]
-        return PathRace(whole, parts, self.units, tried, free, loss, held, self.problem.n_features, self.n_jobs, tests)
+        return PathRace(whole, parts, space, tried, free, loss, held, self.n_jobs, tests)
 
 
-def _part(problem: Problem, rows: Rows, units: RaceUnits, estimator: Any, seed: int) -> RacePart:
+def units_in(space: SearchSpace, features: IntArray) -> list[int]:
+    """List the free units of a space by the first of their features in an order."""
+    units = space.owner[features]
+    return list(dict.fromkeys(units[units >= 0].tolist()))
+
+
+def _part(problem: Problem, rows: Rows, space: SearchSpace, estimator: Any, seed: int) -> RacePart:
     plain = replace(problem, X=problem.X[:, :0], names=(), kinds=(), levels={}).take(rows.train)
     weights, target = balanced_weights(plain), targets(plain)
-    features = _screened(problem, rows.train, units, target, weights, seed)
+    features = _screened(problem, rows.train, space, target, weights, seed)
     seen = problem.narrowed(features)
     train = seen.take(rows.train)
     test = np.sort(rows.test)
@@ -365,13 +318,12 @@ def _part(problem: Problem, rows: Rows, units: RaceUnits, estimator: Any, seed: 
 
 
 def _screened(
-    problem: Problem, rows: IntArray, units: RaceUnits, target: FloatArray, weights: FloatArray, seed: int
+    problem: Problem, rows: IntArray, space: SearchSpace, target: FloatArray, weights: FloatArray, seed: int
 ) -> IntArray:
     """Return the features that rankings see: all that vary, or of very many the best."""
     alone = f_scores(problem, rows, target, weights)
-    forced = units.features(units.forced)
-    varies = np.flatnonzero((alone > 0) & (units.of_feature >= 0))
-    if not len(varies) and not len(forced):
+    varies = np.flatnonzero((alone > 0) & (space.base | (space.owner >= 0)))
+    if not len(varies) and not space.base.any():
         raise NothingVaries("In some split of the rows every column is constant; nothing to choose from.")
     if len(varies) > SCREENED:
         order = varies[np.argsort(-np.round(alone[varies], 12), kind="stable")]
@@ -381,19 +333,16 @@ def _screened(
             order = np.concatenate([order[: KEPT * 3 // 4], near[: KEPT // 4]])
         varies = order[:KEPT]
     # A group comes whole.
-    features = units.features(np.unique(units.of_feature[varies]))
-    return np.unique(np.concatenate([features, forced])).astype(np.int64)
+    return np.flatnonzero(space.base | ((space.owner >= 0) & np.isin(space.owner, space.owner[varies])))
 
 
-def judged(part: RacePart, order: IntArray, sizes: IntArray, units: RaceUnits, who: Judge) -> FloatArray:
+def judged(part: RacePart, order: IntArray, sizes: IntArray, space: SearchSpace, who: Judge) -> FloatArray:
     """Predict the test rows of a part from the first units of an order: (n_test, n_sizes, n_targets)."""
-    ordered = units.order(order)
-    step_of, before = np.full(len(units.of_feature), -1), 0
-    for step, size in enumerate(sizes.tolist()):
-        step_of[units.features(ordered[before:size])] = step
-        before = size
-    steps_of_columns = step_of[part.columns]
-    steps = [np.flatnonzero(steps_of_columns == step) for step in range(len(sizes))]
+    ordered = units_in(space, order)
+    entry = np.full(space.n_units + 1, len(sizes))  # the step at which each unit enters; the last stands for none
+    entry[ordered] = np.searchsorted(sizes, space.n_forced + 1 + np.arange(len(ordered)))
+    entry_of_columns = np.where(space.base, 0, entry[space.owner])[part.columns]
+    steps = [np.flatnonzero(entry_of_columns == step) for step in range(len(sizes))]
     return np.stack(list(who(part.split, steps)), axis=1)
 
 
@@ -405,7 +354,7 @@ def with_all_features(race: PathRace, problem: Problem) -> dict[str, FloatArray]
     if race.complete:
         predicted = {name: outputs[:, -1] for (_, name), outputs in race.outputs.items()}
         return predicted | {name: outputs[:, -1] for name, outputs in race.probes.items()}
-    features = np.sort(race.units.features(np.arange(len(race.units.members))))
+    features = np.flatnonzero(race.space.base | (race.space.owner >= 0))
     out = {name: np.full((problem.n_samples, race.loss.target.shape[1]), np.nan) for name in QUICK}
     for part, fold in zip(race.parts, race.folds, strict=True):
         if ALL not in part.said:

@@ -26,15 +26,15 @@ from fewer.criteria import KNN, CrossValidated
 from fewer.errors import FewerWarning
 from fewer.estimators import Jobs
 from fewer.parallel import one_blas_thread
-from fewer.problem import FloatArray, Problem, Task, column_numbers
+from fewer.problem import Problem, Task
 from fewer.search import Floating
-from fewer.selectors._base import ONE_SIZE, ColumnGroups, Columns, Memory, Selector, Size, lay_out_space, parse_size
+from fewer.selectors._base import ONE_SIZE, ColumnGroups, Columns, Memory, Selector, Size, lay_out_space
 from fewer.selectors._subset import SubsetSelector
 from fewer.selectors.auto._answer import RaceAnswer, answer_of, answer_without_validation, sizes_that_matter
 from fewer.selectors.auto._curve import Metric, Prefer, rare_classes
 from fewer.selectors.auto._encoding import constant_columns
 from fewer.selectors.auto._judges import BOOSTING, criterion_of, estimator_named
-from fewer.selectors.auto._race import MODELS, QUICK, NothingVaries, PathRace, RaceUnits, Rounds, judges_of
+from fewer.selectors.auto._race import MODELS, QUICK, NothingVaries, PathRace, Rounds, judges_of
 from fewer.selectors.auto._standins import stand_ins
 from fewer.validate import Split, split_rows, stratified_sample
 from fewer.validate.splits import CV
@@ -204,21 +204,13 @@ class AutoSelector(Selector):
         self.n_samples_seen_ = rows.n_samples
         seed = int(rng.integers(2**31 - 10_000))
         estimator = estimator_named(self.estimator, problem.task)
-        rounds = Rounds(rows, splits, self._units(problem), estimator, seed, effective_n_jobs(self.n_jobs))
+        rounds = Rounds(rows, splits, lay_out_space(self, problem), estimator, seed, effective_n_jobs(self.n_jobs))
         can_share = share and self._can_share(problem, folds)
         self._shared: tuple[Rounds, Problem, list[Split]] | None = (rounds, problem, folds) if can_share else None
         answer = self._race(rounds, problem, on_step)
         if self._shared is None:
             return answer
         return replace(answer, folds=folds, without=lambda fold: self.without(fold).answer_)
-
-    def _tried(self, answer: RaceAnswer, n_rows: int) -> tuple[FloatArray, FloatArray] | None:
-        """Return what was predicted for each row with the chosen features and with all, if every row was held out."""
-        both = [answer.tried.get(name, np.empty((0, 1))) for name in (self.prefer, "all")]
-        if any(len(outputs) != n_rows for outputs in both):
-            return None
-        chosen, with_all = (outputs[:, 0] if outputs.shape[1] == 1 else outputs for outputs in both)
-        return chosen, with_all
 
     @property
     def folds_(self) -> list[Split] | None:
@@ -278,9 +270,8 @@ class AutoSelector(Selector):
         return replace(problem, sample_weight=weights).take(drawn), [split for split in splits if len(split.test)]
 
     def _race(self, rounds: Rounds, problem: Problem, on_step: OnStep | None, without: int | None = None) -> Answer:
-        sizes = parse_size(self.n_features_to_select, len(rounds.units.members))
         try:
-            race = rounds.race(sizes, self.metric_.scoring, without)
+            race = rounds.race(self.metric_.scoring, without)
         except NothingVaries:  # some part of few rows leaves nothing to choose from
             return self._answer_plainly(problem, rounds.seed, on_step)
         trace = Trace()
@@ -288,7 +279,7 @@ class AutoSelector(Selector):
         with best_so_far(trace):
             self._judge_paths(race, trace, judges, on_step)
         trace.done = trace.ending is not Ending.INTERRUPTED
-        answer = self._keep(answer_of(race, rounds.problem, judges, rounds.seed), problem, trace)
+        answer = self._keep(answer_of(race, rounds.problem, judges, rounds.seed, self.prefer), problem, trace)
         if self.standins and trace.done and not self.nothing_found_:
             self.standins_ = stand_ins(
                 rounds.problem, self.support_, rounds.splits, seed=rounds.seed, model=self.judge_name_
@@ -380,8 +371,8 @@ class AutoSelector(Selector):
         size = race.curve["size"]
         place = int(np.argmax(size == race.curve["chosen"][self.prefer])) if len(size) else -1
         self.score_ = float(race.curve["score"][place]) if len(size) else float("nan")
-        self.cost_ = race.cost(self.prefer)
-        self.judge_name_, self.judge_all_name_ = race.judges[self.prefer], race.judge_all
+        self.cost_ = race.cost or {"behind": 0.0, "error": 0.0, "costs": False, "smallest": None}
+        self.judge_name_, self.judge_all_name_ = race.judge, race.judge_all
         estimator = estimator_named(self.estimator, problem.task)
         scoring = self.scoring if self.metric_.scoring in ("accuracy", "r2") else self.metric_.scoring
         self.judge_ = race.criterion or criterion_of(self.judge_name_, problem.task, estimator, scoring)
@@ -389,17 +380,18 @@ class AutoSelector(Selector):
         self.candidates_ = race.candidates
         self.reason_ = race.reason(self.prefer, self.nothing_found_)
         self.model_ = self.judge_.estimator if isinstance(self.judge_, CrossValidated) else None
-        self.models_ = race.models.get(self.prefer, {})
-        self.margin_ = race.margins.get(self.prefer, {})
+        self.models_, self.margin_ = race.models, race.margin
         self.standins_ = {}
         support = self.choices_[self.prefer]
         self.set_aside_ = np.flatnonzero(constant_columns(problem.X) & ~support)
+        # Predictions speak of the table's rows where every one of them was held out.
+        tried = race.tried if race.tried is not None and len(race.tried[0]) == problem.n_samples else None
         answer = Answer(
             support, race.ranking, self.judge_, trace=trace, judge=self.judge_, judge_all=self.judge_all_,
             judge_names={"chosen": self.judge_name_, "all": self.judge_all_name_}, curve=self.curve_,
             choices=self.choices_, reason=self.reason_, nothing_found=self.nothing_found_, is_empty=is_empty,
             smallest_without_loss=self.cost_["smallest"] if self.cost_["costs"] else None, n_seen=self.n_samples_seen_,
-            tried=self._tried(race, problem.n_samples),
+            tried=tried,
         )  # fmt: skip
         return self._keep_answer(answer)
 
@@ -407,16 +399,6 @@ class AutoSelector(Selector):
     def wants_features(self) -> bool:
         """A number of features, or some by name, is asked for: they are given even where nothing was found."""
         return self.n_features_to_select != "auto" or bool(self.include is not None and len(self.include))
-
-    def _units(self, problem: Problem) -> RaceUnits:
-        lay_out_space(self, problem)  # says what cannot be
-        names = problem.names
-        return RaceUnits.of(
-            problem.n_features,
-            column_numbers(self.include, names, "include"),
-            column_numbers(self.exclude, names, "exclude"),
-            [column_numbers(group, names, "feature_groups") for group in self.feature_groups or ()],
-        )
 
     def budget_for(self, n_rows: int, problem: Problem) -> float:
         """Return the budget with which the race sees so many rows of a table like this.
