@@ -245,20 +245,32 @@ def _several_classes(
 ) -> tuple[FloatArray, FloatArray]:
     """Fit by steps with a bound of the Hessian: coefficients (n_axes, n_classes) and constants."""
     cost = 2.0 if target.shape[1] == 2 else 1.0  # of two classes scikit-learn penalises the difference
-    step = 1.0 / np.concatenate([[0.5 * weights.sum()], 0.5 * values + cost])[:, None]
+    size = 1.0 / np.concatenate([[0.5 * weights.sum()], 0.5 * values + cost])[:, None]
     penalty = np.concatenate([[0.0], np.full(len(values), cost)])[:, None]
     rows = np.column_stack([np.ones(len(B)), B])
-    theta = np.vstack([constant, np.zeros((B.shape[1], target.shape[1]))])
+
+    def step(theta: FloatArray) -> FloatArray:
+        gap = weights[:, None] * (target - softmax(rows @ theta))
+        return theta + size * (rows.T @ gap - penalty * theta)
+
+    start = np.vstack([constant, np.zeros((B.shape[1], target.shape[1]))])
+    theta = _with_momentum(start, step, lambda one, other: float((one * other).sum()))
+    return theta[1:], theta[0]
+
+
+def _with_momentum(
+    theta: FloatArray, step: Callable[[FloatArray], FloatArray], product: Callable[[FloatArray, FloatArray], float]
+) -> FloatArray:
+    """Take steps with Nesterov's momentum, which begins anew where it points uphill by an inner product."""
     ahead, momentum = theta, 1.0
     for _ in range(N_BOUNDED):
-        gap = weights[:, None] * (target - softmax(rows @ ahead))
-        new = ahead + step * (rows.T @ gap - penalty * ahead)
+        new = step(ahead)
         following = (1.0 + np.sqrt(1.0 + 4.0 * momentum**2)) / 2.0
-        if float(((ahead - new) * (new - theta)).sum()) > 0.0:
+        if product(ahead - new, new - theta) > 0.0:
             following = momentum = 1.0
         ahead = new + (momentum - 1.0) / following * (new - theta)
         theta, momentum = new, following
-    return theta[1:], theta[0]
+    return theta
 
 
 def softmax(z: FloatArray) -> FloatArray:
@@ -298,31 +310,27 @@ class RowProducts:
         return self._in_steps()
 
     def _in_steps(self) -> FloatArray:
-        target, weights = self.split.target, self.split.plain
+        target, weights, n = self.split.target, self.split.plain, len(self.split.target)
         two = target.shape[1] == 2
         bound, wanted = (0.25, target[:, 1:]) if two else (0.5, target)
-        inverse = _inverse(bound * self.inner + np.eye(len(target)))
+        inverse = _inverse(bound * self.inner + np.eye(n))
         shares = np.log(np.maximum(weights @ target / weights.sum(), 1e-9))
-        constant = shares[1:] - shares[:1] if two else shares
-        dual = ahead = given = ahead_given = np.zeros(wanted.shape)
-        ahead_constant, momentum = constant, 1.0
-        for _ in range(N_BOUNDED):
-            z = ahead_given / self.root + ahead_constant
+
+        def step(theta: FloatArray) -> FloatArray:
+            constant, dual, given = theta[0], theta[1 : n + 1], theta[n + 1 :]  # given is what rows get, RRᵀ dual
+            z = given / self.root + constant
             gap = wanted - (expit(z) if two else softmax(z))
-            rest = self.root * gap - ahead
+            rest = self.root * gap - dual
             moved = inverse @ rest
-            new_dual, new_given = ahead + moved, ahead_given + (rest - moved) / bound
-            new_constant = ahead_constant + weights @ gap / (bound * weights.sum())
-            following = (1.0 + np.sqrt(1.0 + 4.0 * momentum**2)) / 2.0
-            uphill = ((ahead - new_dual) * (new_given - given)).sum()
-            if float(uphill + (ahead_constant - new_constant) @ (new_constant - constant)) > 0.0:
-                following = momentum = 1.0
-            speed, momentum = (momentum - 1.0) / following, following
-            ahead = new_dual + speed * (new_dual - dual)
-            ahead_given = new_given + speed * (new_given - given)
-            ahead_constant = new_constant + speed * (new_constant - constant)
-            dual, given, constant = new_dual, new_given, new_constant
-        z = self.cross @ dual + constant
+            ahead = constant + weights @ gap / (bound * weights.sum())
+            return np.vstack([ahead, dual + moved, given + (rest - moved) / bound])
+
+        def product(one: FloatArray, other: FloatArray) -> float:
+            return float((one[1 : n + 1] * other[n + 1 :]).sum() + one[0] @ other[0])
+
+        start = np.vstack([shares[1:] - shares[:1] if two else shares, np.zeros((2 * n, wanted.shape[1]))])
+        theta = _with_momentum(start, step, product)
+        z = self.cross @ theta[1 : n + 1] + theta[0]
         return np.column_stack([expit(-z), expit(z)]) if two else softmax(z)
 
 
