@@ -85,7 +85,7 @@ def test_a_boolean_column_counts_the_same_as_a_nominal_one_of_two_levels_at_the_
     y = np.arange(80) % 2
     X = np.column_stack([(y + (rng.random(80) < 0.2)) % 2, rng.normal(size=80)]).astype(float)
     problem = Problem.from_arrays(X, y, kinds=["nominal", "numeric"])
-    columns = GMLVQRelevance().learn(problem, problem).table.of_rows(X)
+    columns = GMLVQRelevance().learn(problem, problem).table.encode(X)
     assert columns.var(axis=0) == pytest.approx([0.5, 0.5, 1.0])
 
 

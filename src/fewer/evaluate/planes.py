@@ -12,7 +12,7 @@ from scipy import linalg
 from fewer.contracts import Criterion, PredictiveScorer, Resources
 from fewer.evaluate.distributions import plain
 from fewer.problem import FloatArray, IntArray, Problem
-from fewer.selectors.auto._encoding import Encoder
+from fewer.statistics.encoding import Inputs
 
 SHOWN = 300
 WIDE, HIGH = 48, 32
@@ -115,15 +115,15 @@ def discriminant_plane(problem: Problem, judge: Criterion, seed: int) -> dict[st
     """
     if problem.n_features < 3 or problem.y.ndim > 1 or problem.n_samples < 4:
         return {}
-    encoder = Encoder.of(problem.X, np.arange(problem.n_features), problem.nominal, problem.row_weights)
-    inputs = encoder.transform(problem.X)
+    coding = Inputs.of(problem.X, problem.nominal, problem.row_weights)
+    inputs = coding.encode(problem.X)
     axes = two_directions(inputs, _parts(problem), problem.row_weights)
     if axes.shape[1] < 2:
         return {}
     names = ("direction 1", "direction 2")
     placed = replace(problem, X=inputs @ axes, names=names, kinds=("numeric", "numeric"), levels={}, schema=None)
     drawn = plane(placed, [0, 1], judge, seed)
-    return drawn and drawn | {"weights": [_weights(axis, encoder.columns, problem) for axis in axes.T]}
+    return drawn and drawn | {"weights": [_weights(axis, coding.owner, problem) for axis in axes.T]}
 
 
 def two_directions(inputs: FloatArray, parts: IntArray, weights: FloatArray) -> FloatArray:

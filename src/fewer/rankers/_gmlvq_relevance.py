@@ -15,7 +15,7 @@ from fewer.contracts.declaring import Count, NonNegative, Positive, Repeats, par
 from fewer.models import GMLVQClassifier
 from fewer.parallel import run_tasks
 from fewer.problem import FloatArray, IntArray, Problem, Task, mask_of
-from fewer.statistics.encoding import coded_inputs, values_of
+from fewer.statistics.encoding import Inputs
 from fewer.validate import assign_folds
 
 # Three to train on, one to stop by: the thesis's 3 : 1.
@@ -143,9 +143,9 @@ class GMLVQRelevance(Ranker):
         """
         if len(np.unique(train.y)) < 2:
             return None
-        table = _Table.of(train)
+        table = Inputs.of(train.X, train.nominal & ~train.constant, train.row_weights)
         known = np.isin(validation.y, train.y)
-        rows = {"X_val": table.of_rows(validation.X[known]), "y_val": validation.y[known]} if known.any() else {}
+        rows = {"X_val": table.encode(validation.X[known], np.nan), "y_val": validation.y[known]} if known.any() else {}
         model = GMLVQClassifier(
             self.n_prototypes,
             matrix=self.matrix,
@@ -160,8 +160,9 @@ class GMLVQRelevance(Ranker):
             standardize=False,
             random_state=seed,
         )
-        model.fit(table.of_rows(train.X), train.y, sample_weight=train.sample_weight, **rows)
-        return Relevance(model, table, table.gather(model.relevances_))
+        model.fit(table.encode(train.X, np.nan), train.y, sample_weight=train.sample_weight, **rows)
+        shares = np.bincount(table.owner, model.relevances_ * table.variance)
+        return Relevance(model, table, shares / (shares.sum() or 1.0))
 
     def ranking_of(self, rounds: list[FloatArray], n_features: int) -> Ranking:
         """Average the ranks of some rounds.
@@ -203,7 +204,7 @@ class Relevance:
     """
 
     model: GMLVQClassifier
-    table: _Table
+    table: Inputs
     relevances: FloatArray
 
     def scores(self, X: FloatArray, features: Any) -> FloatArray:
@@ -212,52 +213,14 @@ class Relevance:
         Two classes: how much nearer the second is. More: class probabilities.
         """
         mask = mask_of(features, len(self.relevances))
-        model, rows = self.model.restricted(mask[self.table.feature]), self.table.of_rows(X)
+        model, rows = self.model.restricted(mask[self.table.owner]), self.table.encode(X, np.nan)
         return model.decision_function(rows) if len(model.classes_) == 2 else model.predict_proba(rows)
-
-
-@dataclass(frozen=True, eq=False)
-class _Table:
-    """How rows become columns of unit variance: which feature, which level (NaN: the number itself), shift, scale."""
-
-    feature: IntArray
-    level: FloatArray
-    shift: FloatArray
-    scale: FloatArray
-    variance: FloatArray
-
-    @classmethod
-    def of(cls, problem: Problem) -> _Table:
-        feature, level = coded_inputs(problem.X, problem.nominal & ~problem.constant)
-        plain = cls(feature, level, np.zeros(len(level)), np.ones(len(level)), np.ones(len(level)))
-        columns = plain.of_rows(problem.X)
-        weights = problem.row_weights
-        shift = _mean(columns, weights)
-        variance = _mean((columns - shift) ** 2, weights)
-        whole = np.bincount(plain.feature, variance)[plain.feature]
-        still = whole <= 1e-24 * np.maximum(shift**2, np.finfo(float).tiny)
-        scale = np.where(still, 1.0, np.sqrt(np.where(still, 1.0, whole)))
-        return cls(plain.feature, plain.level, shift, scale, np.where(still, 0.0, variance / scale**2))
-
-    def of_rows(self, X: FloatArray) -> FloatArray:
-        return (values_of(X, self.feature, self.level) - self.shift) / self.scale
-
-    def gather(self, relevances: FloatArray) -> FloatArray:
-        """Return each feature the relevances of its columns, times their variances, to a sum of one."""
-        shares = np.bincount(self.feature, relevances * self.variance)
-        return shares / (shares.sum() or 1.0)
 
 
 def _rounded(shares: FloatArray) -> FloatArray:
     """Round to some significant digits."""
     mantissas, exponents = np.frexp(shares)
     return np.ldexp(mantissas.round(DIGITS), exponents)
-
-
-def _mean(columns: FloatArray, weights: FloatArray) -> FloatArray:
-    present = ~np.isnan(columns)
-    mass = weights @ present
-    return np.divide(weights @ np.where(present, columns, 0.0), mass, out=np.zeros(columns.shape[1]), where=mass > 0)
 
 
 def _learned(shared: tuple[GMLVQRelevance, Problem], train: IntArray, held: IntArray, seed: int) -> Relevance | None:

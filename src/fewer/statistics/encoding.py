@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 
-__all__ = ["coded_inputs", "drawn_means", "scaled_inputs", "values_of"]
+__all__ = ["Inputs", "coded_inputs", "drawn_means", "scaled_inputs", "values_of"]
 
 # Rows of the mean that the mean target of a level is mixed with.
 DRAWN = 10.0
@@ -74,6 +75,83 @@ def values_of(X: FloatArray, owner: IntArray, level: FloatArray) -> FloatArray:
         cells = values[:, coded]
         values[:, coded] = np.where(np.isnan(cells), np.nan, cells == level[coded])
     return values
+
+
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """Features as inputs of mean 0 and variance 1, as some rows have them; a nominal feature's have it together.
+
+    Attributes
+    ----------
+    owner : int array of shape (n_inputs,)
+        The feature that each input belongs to.
+    level : array of shape (n_inputs,)
+        Its level where the feature is nominal, else NaN.
+    mean, scale : arrays of shape (n_inputs,)
+        What is taken off and divided by; the scale is infinite where the feature does not vary.
+    variance : array of shape (n_inputs,)
+        The share of its feature's variance that each input has.
+
+    Examples
+    --------
+    >>> X = np.array([[1.0, 0.0], [3.0, 1.0], [np.nan, 1.0], [2.0, 0.0]])
+    >>> inputs = Inputs.of(X, np.array([False, True]), np.ones(4))
+    >>> inputs.owner, inputs.encode(X).round(2)[0], inputs.variance.round(2)
+    (array([0, 1, 1]), array([-1.22,  0.71, -0.71]), array([1. , 0.5, 0.5]))
+    """
+
+    owner: IntArray
+    level: FloatArray
+    mean: FloatArray
+    scale: FloatArray
+    variance: FloatArray
+
+    @classmethod
+    def of(cls, X: FloatArray, nominal: BoolArray, weights: FloatArray, features: IntArray | None = None) -> Inputs:
+        """Learn from rows, given all their columns.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            Cells; missing ones are NaN.
+        nominal : bool array of shape (n_features,)
+            Columns of levels.
+        weights : array of shape (n_samples,)
+            How much each row counts.
+        features : int array, optional
+            Which features; all by default.
+
+        Returns
+        -------
+        Inputs
+        """
+        owner, level = coded_inputs(X, nominal, features)
+        values = values_of(X, owner, level)
+        present = ~np.isnan(values)
+        mass = np.maximum(weights @ present, 1e-300)
+        mean = weights @ np.where(present, values, 0.0) / mass
+        spread = weights @ np.where(present, (values - mean) ** 2, 0.0) / mass
+        whole = np.bincount(owner, spread, minlength=X.shape[1])[owner]
+        varies = whole > 1e-24 * mean**2
+        scale = np.where(varies, np.sqrt(whole), np.inf)
+        return cls(owner, level, mean, scale, np.divide(spread, whole, out=np.zeros_like(whole), where=varies))
+
+    def encode(self, X: FloatArray, missing: float = 0.0) -> FloatArray:
+        """Return the inputs of rows, given all their columns.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            Some rows.
+        missing : float, default=0.0
+            What stands for missing cells; 0 is the mean.
+
+        Returns
+        -------
+        array of shape (n_samples, n_inputs)
+        """
+        inputs = (values_of(X, self.owner, self.level) - self.mean) / self.scale
+        return np.nan_to_num(inputs, copy=False, nan=missing)
 
 
 def scaled_inputs(problem: Problem, weights: FloatArray) -> tuple[FloatArray, IntArray]:

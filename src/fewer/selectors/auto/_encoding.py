@@ -7,12 +7,10 @@ there are.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
-from fewer.statistics.encoding import coded_inputs, drawn_means, values_of
+from fewer.statistics.encoding import Inputs, drawn_means
 
 # The code of a missing level; the others have 0, 1, …
 MISSING_LEVEL = -1.0
@@ -80,55 +78,21 @@ def encoded(
     """Encode training and test rows; return both and the feature that each input belongs to."""
     train, test = (with_missing_levels(X, nominal) for X in (train, test))
     large = coded_columns(train, nominal)
-    encoder = Encoder.of(train, np.flatnonzero(~large), nominal, weights)
-    owners, train_inputs, test_inputs = [encoder.columns], [encoder.transform(train)], [encoder.transform(test)]
+    inputs = Inputs.of(train, nominal, weights, np.flatnonzero(~large))
+    owners, train_inputs, test_inputs = [inputs.owner], [inputs.encode(train)], [inputs.encode(test)]
     means = target if target.shape[1] != 2 else target[:, 1:]  # of two memberships one says it all
     for column in np.flatnonzero(large):
         first, second = coded(train[:, column], test[:, column], means, weights)
-        plain = Encoder.of(first, np.arange(first.shape[1]), np.zeros(first.shape[1], dtype=bool), weights)
+        plain = Inputs.of(first, np.zeros(first.shape[1], dtype=bool), weights)
         share = 1.0 / np.sqrt(first.shape[1])  # the inputs of a feature have a variance of one together
-        train_inputs.append(plain.transform(first) * share)
-        test_inputs.append(plain.transform(second) * share)
+        train_inputs.append(plain.encode(first) * share)
+        test_inputs.append(plain.encode(second) * share)
         owners.append(np.full(first.shape[1], column))
     columns = np.concatenate(owners).astype(np.int64)
     order = np.argsort(columns, kind="stable")
     if not large.any():
         return train_inputs[0], test_inputs[0], columns
     return np.hstack(train_inputs)[:, order], np.hstack(test_inputs)[:, order], columns[order]
-
-
-@dataclass(frozen=True, eq=False)
-class Encoder:
-    """What some columns of the training rows look like: level behind each input, its mean and spread.
-
-    Attributes
-    ----------
-    columns : int array of shape (n_inputs,)
-        The feature that each input belongs to.
-    """
-
-    columns: IntArray
-    level: FloatArray
-    mean: FloatArray
-    scale: FloatArray
-
-    @classmethod
-    def of(cls, X: FloatArray, features: IntArray, nominal: BoolArray, weights: FloatArray) -> Encoder:
-        """Learn from training rows, given all their columns, how to encode some features."""
-        columns, level = coded_inputs(X, nominal, features)
-        values = values_of(X, columns, level)
-        present = ~np.isnan(values)
-        mass = np.maximum(weights @ present, 1e-300)
-        mean = weights @ np.where(present, values, 0.0) / mass
-        spread = weights @ np.where(present, (values - mean) ** 2, 0.0) / mass
-        # The indicators of a nominal feature have a variance of one together, as a number has.
-        together = np.bincount(columns, spread, minlength=X.shape[1])[columns]
-        scale = np.where(np.isnan(level), np.sqrt(spread), np.sqrt(together))
-        return cls(columns, level, mean, np.where(scale > 1e-12 * (1.0 + np.abs(mean)), scale, np.inf))
-
-    def transform(self, X: FloatArray) -> FloatArray:
-        """Encode rows, given all their columns."""
-        return np.nan_to_num((values_of(X, self.columns, self.level) - self.mean) / self.scale, copy=False)
 
 
 def constant_columns(X: FloatArray) -> BoolArray:
@@ -176,9 +140,7 @@ def f_scores(problem: Problem, rows: IntArray, target: FloatArray, weights: Floa
 def _score_block(
     cells: FloatArray, features: IntArray, problem: Problem, middle: FloatArray, weights: FloatArray, out: FloatArray
 ) -> None:
-    local = np.arange(len(features))
-    encoder = Encoder.of(cells, local, problem.nominal[features], weights)
-    inputs = encoder.transform(cells)
+    inputs = Inputs.of(cells, problem.nominal[features], weights).encode(cells)
     if problem.nominal[features[0]]:
         # A nominal feature explains what the means of its levels do.
         # So many levels explain (levels - 1) / (rows - 1) of anything by chance, which is taken off.
