@@ -20,7 +20,7 @@ from fewer.criteria import RANN, GammaTest
 from fewer.datasets import load
 from fewer.problem import Problem
 from fewer.rankers import MIFS, MRMR
-from fewer.rankers._information import FeatureBins
+from fewer.rankers._bins import FeatureBins
 
 Row = dict[str, Any]
 

@@ -15,7 +15,8 @@ from fewer.contracts import Resources
 from fewer.io import SparseProblem, to_problem
 from fewer.problem import InputError, Problem
 from fewer.rankers import CMIM, DISR, JIM, JMI, JMIM, MIFS, MRMR
-from fewer.rankers._information import FeatureBins, Kernels, class_information, to_codes
+from fewer.rankers._bins import FeatureBins, to_codes
+from fewer.rankers._mutual_information import Kernels, class_information
 
 
 def rank(ranker, problem, seed=0, n_jobs=1):

@@ -6,8 +6,7 @@ from scipy import sparse
 
 from fewer.io import SparseProblem
 from fewer.problem import Problem
-from fewer.rankers._information import FeatureBins
-from fewer.rankers._mutual_information import SparseBins
+from fewer.rankers._bins import FeatureBins, SparseBins
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])

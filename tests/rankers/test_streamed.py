@@ -8,9 +8,7 @@ import pytest
 
 from fewer.contracts import IncompatibleError, Resources
 from fewer.io import open_stream, read_table
-from fewer.rankers import CMIM, DISR, JIM, JMI, MIFS, MRMR, Chi2, Fisher, FTest, InformationGain, ReliefF
-from fewer.rankers import _streamed as streamed
-from fewer.rankers._streamed import rank_stream
+from fewer.rankers import CMIM, DISR, JIM, JMI, MIFS, MRMR, Chi2, Fisher, FTest, InformationGain, ReliefF, _bins
 
 
 @pytest.fixture
@@ -41,7 +39,7 @@ def path(tmp_path, monkeypatch):
 def both(ranker, path, target="label", resources=None):
     memory = ranker.rank(read_table(path, target), np.random.default_rng(3), Resources())
     resources = Resources() if resources is None else resources
-    return memory, rank_stream(ranker, open_stream(path, target), np.random.default_rng(3), resources)
+    return memory, ranker.rank_stream(open_stream(path, target), np.random.default_rng(3), resources)
 
 
 RANKERS = [
@@ -89,7 +87,7 @@ def test_tests_have_the_p_values_of_the_rows_in_memory(ranker, target, weighted,
     if weighted:
         table = table.with_columns(w=pl.Series(weights))
     stream = open_stream(table.lazy(), target, weights="w" if weighted else None)
-    chunks = rank_stream(ranker, stream, np.random.default_rng(0), Resources())
+    chunks = ranker.rank_stream(stream, np.random.default_rng(0), Resources())
     np.testing.assert_array_equal(chunks.order, memory.order)
     np.testing.assert_allclose(chunks.scores, memory.scores, rtol=1e-8, atol=1e-12)
     np.testing.assert_allclose(chunks.extra["p_value"], memory.extra["p_value"], rtol=1e-7, atol=1e-300)
@@ -102,7 +100,7 @@ def test_mostly_missing_columns_come_last(ranker, path):
     noise = np.random.default_rng(0).normal(scale=1e-3, size=table.height)
     table = table.with_columns(bare=pl.Series(own + noise), empty=pl.lit(None, pl.Float64))
     stream = open_stream(table.lazy(), "label")
-    order = rank_stream(ranker, stream, np.random.default_rng(3), Resources()).order
+    order = ranker.rank_stream(stream, np.random.default_rng(3), Resources()).order
     names = [stream.like.names[column] for column in order]
     assert names[-3:] == ["bare", "fixed", "empty"]
 
@@ -117,15 +115,15 @@ def test_quantities_are_ranked_too(ranker, path):
 @pytest.mark.parametrize("ranker", [JMI(), MRMR(n_ranked=2)], ids=str)
 def test_one_pass_for_each_feature_counts_what_one_for_all_pairs_does(ranker, path, monkeypatch):
     _, pairs = both(ranker, path)
-    monkeypatch.setattr(streamed, "PASSES_FOR_PAIRS", 0)
+    monkeypatch.setattr(_bins, "PASSES_FOR_PAIRS", 0)
     _, passes = both(ranker, path)
     np.testing.assert_array_equal(pairs.order, passes.order)
     np.testing.assert_array_equal(pairs.scores, passes.scores)
 
 
 def test_cuts_of_a_sample_are_told_with_their_error(path, monkeypatch):
-    monkeypatch.setattr(streamed, "SAMPLE_ROWS", 500)
-    ranking = rank_stream(MRMR(n_bins=4), open_stream(path, "label"), np.random.default_rng(0), Resources())
+    monkeypatch.setattr(_bins, "SAMPLE_ROWS", 500)
+    ranking = MRMR(n_bins=4).rank_stream(open_stream(path, "label"), np.random.default_rng(0), Resources())
     assert 0.1 < float(ranking.extra["rank_error"]) < 0.13
     whole = read_table(path, "label")
     cuts = ranking.extra["cuts"][0]
@@ -150,4 +148,4 @@ def test_threads_change_nothing(path):
 )
 def test_what_needs_the_rows_is_refused(ranker, why, path):
     with pytest.raises(IncompatibleError, match=why):
-        rank_stream(ranker, open_stream(path, "label"), np.random.default_rng(0), Resources())
+        ranker.rank_stream(open_stream(path, "label"), np.random.default_rng(0), Resources())

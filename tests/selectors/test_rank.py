@@ -7,7 +7,7 @@ from fewer.control import Aggregate
 from fewer.errors import InputError
 from fewer.problem import Problem
 from fewer.rankers import MRMR, Fisher, FTest
-from fewer.rankers._information import FeatureBins
+from fewer.rankers._bins import FeatureBins
 from fewer.selectors._rank import one_standard_error, size_curve
 from making import make_problem
 

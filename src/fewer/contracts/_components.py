@@ -603,3 +603,26 @@ class Ranker(Component):
         Ranking
             A score for each column and the order that follows, best first; p-values in `extra` if the class says so.
         """
+
+    def rank_stream(self, stream: Any, rng: np.random.Generator, resources: Resources) -> Ranking:
+        """Rank the columns of a table that is read in chunks; only rankers with `statistics` can.
+
+        Parameters
+        ----------
+        stream : Stream
+            The table in chunks.
+        rng : Generator
+            Draws all that is random.
+        resources : Resources
+            Threads, memory and device.
+
+        Returns
+        -------
+        Ranking
+            Where bins were cut, `extra["cuts"]` holds the edges (one row a column, NaN where there are fewer) and
+            `extra["rank_error"]` how far a cut may be from the quantile it is meant to be, as a share of the rows.
+        """
+        raise IncompatibleError(
+            f"{type(self).__name__} needs all rows in memory; choose one that reads a table in chunks (f-test, fisher, "
+            "chi2, information-gain, mifs, mrmr, jmi, jim, cmim, disr), or rank a sample of the rows."
+        )

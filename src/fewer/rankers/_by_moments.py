@@ -17,8 +17,9 @@ from scipy.special import betaln, chdtrc, erfc, fdtrc, gammaln
 from scipy.stats import chi2, kendalltau, kstwo, norm, rankdata, t
 
 from fewer.contracts import ROWS, IncompatibleError, Ranker, Ranking, Resources
+from fewer.io import Stream, refuse_constant
 from fewer.problem import BoolArray, FloatArray, Problem, Task
-from fewer.statistics import ClassMoments, JointCounts, LevelMoments, TargetMoments
+from fewer.statistics import Bins, ClassMoments, JointCounts, LevelMoments, TargetMoments, collect
 from fewer.statistics._moments import across, head, shift_of
 
 LevelTable = Callable[[int], FloatArray]  # Gives the joint counts of a nominal column's levels and the classes.
@@ -114,32 +115,43 @@ def chi2_tests(statistic: FloatArray, freedom: Any) -> Tests:
     return Tests(statistic, p, log_p)
 
 
-def class_moments(problem: Problem, *, squares: bool = True) -> ClassMoments:
-    """Return the class moments of a table in memory, or the sums alone: a stream of one chunk."""
-    if squares:
-        moments = ClassMoments(shift_of(problem if problem.sparse is not None else head(problem)))
+def first_rows(rows: Problem | Stream) -> Problem:
+    """Return rows with the kinds and levels of the table: its first ones, or all of one in memory."""
+    return rows if isinstance(rows, Problem) else rows.like
+
+
+def class_sums(
+    rows: Problem | Stream, resources: Resources, *, squares: bool = True
+) -> tuple[ClassMoments, LevelTable]:
+    """Return the moments of numbers in the classes, or their sums alone; and how levels meet the classes."""
+    like = first_rows(rows)
+    if not squares:
+        shift = np.zeros((like.n_features, like.n_classes))
     else:
-        moments = ClassMoments(np.zeros((problem.n_features, problem.n_classes)), squares=False)
-    moments.add(problem)
-    return moments
+        shift = shift_of(like if isinstance(rows, Stream) or like.sparse is not None else head(like))
+    if isinstance(rows, Problem):
+        return collect(rows, lambda: ClassMoments(shift, squares=squares), resources), level_tables(rows)
+    bins, nominal = Bins.of(like, [np.empty(0)] * like.n_features), np.flatnonzero(like.nominal)
+    moments, counts = collect(
+        rows, lambda: (ClassMoments(shift, squares=squares), JointCounts(bins, columns=nominal)), resources
+    )
+    return moments, level_tables(counts)
 
 
-def target_moments(problem: Problem) -> TargetMoments:
-    """Return the joint moments of a table in memory with a quantity."""
-    shift = shift_of(problem if problem.sparse is not None else head(problem))[:, 0]
-    moments = TargetMoments(shift, float(problem.y.mean()))
-    moments.add(problem)
-    return moments
+def target_sums(rows: Problem | Stream, resources: Resources) -> tuple[TargetMoments, LevelMoments]:
+    """Return the joint moments of numbers with a quantity, and those of the quantity in the levels."""
+    like = first_rows(rows)
+    nominal, middle = np.flatnonzero(like.nominal), float(like.y.mean())
+    if isinstance(rows, Stream):
+        shift, n_levels = shift_of(like)[:, 0], max((len(like.levels[int(f)]) for f in nominal), default=1)
+    else:
+        shift = shift_of(like if like.sparse is not None else head(like))[:, 0]
+        n_levels = max((int(np.nanmax(like.X[:, f], initial=0.0)) + 1 for f in nominal), default=1)
 
-
-def level_moments(problem: Problem) -> LevelMoments:
-    """Return the moments of a quantity in the levels of the nominal columns."""
-    columns = np.flatnonzero(problem.nominal)
-    most = max((int(np.nanmax(problem.X[:, f], initial=0.0)) + 1 for f in columns), default=1)
-    moments = LevelMoments(columns, most, float(problem.y.mean()))
-    if len(columns):
-        moments.add(problem)
-    return moments
+    sums: tuple[TargetMoments, LevelMoments] = collect(
+        rows, lambda: (TargetMoments(shift, middle), LevelMoments(nominal, max(n_levels, 1), middle)), resources
+    )
+    return sums
 
 
 def level_tables(rows: Problem | JointCounts | None) -> LevelTable:
@@ -248,7 +260,27 @@ def chi2_ranking(moments: ClassMoments, tables: LevelTable, like: Problem) -> Ra
     return tests.ranking(by_p=len(columns) > 0)
 
 
-class Fisher(Ranker):
+class _BySums(Ranker):
+    """A ranking that follows from sums over the rows: a table in memory is read in one chunk."""
+
+    takes: ClassVar[frozenset[str]] = ROWS
+    statistics: ClassVar[tuple[str, ...]] = ("moments", "counts")
+
+    def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
+        return self._of_sums(problem, resources)[0]
+
+    def rank_stream(self, stream: Stream, rng: np.random.Generator, resources: Resources) -> Ranking:
+        ranking, moments = self._of_sums(stream, resources)
+        refuse_constant(moments.constant)
+        counts = moments.counts.sum(axis=1) if isinstance(moments, ClassMoments) else moments.counts
+        return ranking.bare_last(1.0 - counts / max(moments.n_weighted, 1), moments.constant)
+
+    @abstractmethod
+    def _of_sums(self, rows: Problem | Stream, resources: Resources) -> tuple[Ranking, ClassMoments | TargetMoments]:
+        """Rank, and return the moments that the ranking follows from."""
+
+
+class Fisher(_BySums):
     """Fisher score of each feature: Σ n_c (m_c − m)² / Σ n_c s_c².
 
     m_c and s_c² are the mean and variance of the feature in class c, m its mean. A nominal feature counts as its
@@ -271,16 +303,15 @@ class Fisher(Ranker):
     """
 
     command_name = "fisher"
-    takes: ClassVar[frozenset[str]] = ROWS
     weights_repeat_rows: ClassVar[bool] = True
     tasks: ClassVar[tuple[Task, ...]] = ("classification",)
-    statistics: ClassVar[tuple[str, ...]] = ("moments", "counts")
 
-    def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
-        return Ranking.by_score(fisher_scores(class_moments(problem), level_tables(problem), problem.nominal))
+    def _of_sums(self, rows: Problem | Stream, resources: Resources) -> tuple[Ranking, ClassMoments | TargetMoments]:
+        moments, tables = class_sums(rows, resources)
+        return Ranking.by_score(fisher_scores(moments, tables, first_rows(rows).nominal)), moments
 
 
-class FTest(Ranker):
+class FTest(_BySums):
     """F statistic of each feature with the target, and its p-value.
 
     For classes, one-way analysis of variance: does the feature's mean differ between them? For quantities, the test of
@@ -313,17 +344,18 @@ class FTest(Ranker):
     """
 
     command_name = "f-test"
-    takes: ClassVar[frozenset[str]] = ROWS
     p_values: ClassVar[bool] = True
-    statistics: ClassVar[tuple[str, ...]] = ("moments", "counts")
 
-    def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
-        if problem.task == "regression":
-            return f_test_of_target(target_moments(problem), level_moments(problem))
-        return f_test_of_classes(class_moments(problem), level_tables(problem), problem.nominal)
+    def _of_sums(self, rows: Problem | Stream, resources: Resources) -> tuple[Ranking, ClassMoments | TargetMoments]:
+        like = first_rows(rows)
+        if like.task == "regression":
+            quantities, levels = target_sums(rows, resources)
+            return f_test_of_target(quantities, levels), quantities
+        moments, tables = class_sums(rows, resources)
+        return f_test_of_classes(moments, tables, like.nominal), moments
 
 
-class Chi2(Ranker):
+class Chi2(_BySums):
     """Chi-squared statistic of each feature with the class, and its p-value.
 
     A nominal feature: Pearson's test of its levels against the classes. A number, which must not be negative: it is
@@ -353,14 +385,13 @@ class Chi2(Ranker):
     """
 
     command_name = "chi2"
-    takes: ClassVar[frozenset[str]] = ROWS
     depends_on: ClassVar[frozenset[str]] = frozenset({"sign", "shift", "scale"})
     tasks: ClassVar[tuple[Task, ...]] = ("classification",)
     p_values: ClassVar[bool] = True
-    statistics: ClassVar[tuple[str, ...]] = ("moments", "counts")
 
-    def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
-        return chi2_ranking(class_moments(problem, squares=False), level_tables(problem), problem)
+    def _of_sums(self, rows: Problem | Stream, resources: Resources) -> tuple[Ranking, ClassMoments | TargetMoments]:
+        moments, tables = class_sums(rows, resources, squares=False)
+        return chi2_ranking(moments, tables, first_rows(rows)), moments
 
 
 class _OfOrder(Ranker):

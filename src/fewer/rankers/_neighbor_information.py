@@ -16,7 +16,7 @@ from fewer.contracts import CHANGES, ROWS, Count, Ranker, Ranking, Resources, pa
 from fewer.kernels.nearest import line_counts, nearest_on_line, plane_counts, split_by_class
 from fewer.parallel import in_threads
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem
-from fewer.rankers._information import count_information
+from fewer.rankers._bins import count_information
 
 NOISE = 1e-10
 # Distances that differ by less than this share of the largest value are equal: rounding must not part them.

@@ -28,7 +28,6 @@ from fewer.io.memory import amount, available_memory
 from fewer.parallel import one_blas_thread
 from fewer.problem import BoolArray, FloatArray, Problem, mask_of
 from fewer.rankers import FTest
-from fewer.rankers._streamed import rank_stream
 from fewer.run.all_rows import EVEN, AllRows, FoldRule, HeldoutSums, LinearRule, group_cells
 from fewer.run.folder import RESULT
 from fewer.run.planning import AUTO_ROWS, Plan, make_plan, prepare_rows, thin
@@ -99,7 +98,7 @@ def rank(
         raise InputError(f"{type(ranker).__name__} is for {' and '.join(ranker.tasks)}, but the task is {like.task}.")
     rng = np.random.default_rng(random_state)
     if ranker.statistics:
-        return rank_stream(ranker, stream, rng, resources), like.notes
+        return ranker.rank_stream(stream, rng, resources), like.notes
     rows = draw_sample(stream, SAMPLE_ROWS, random_state, resources)
     return ranker.rank(rows, rng, resources), rows.notes
 
@@ -421,7 +420,7 @@ def _ask_all(stream: Stream, sample: RowSample, asked: Request, resources: Resou
     like = sample.rows
     space = lay_out_space(make_plan(like, asked).selector, like)
     if stream.n_features > UNSCREENED:
-        ranked = rank_stream(FTest(), stream, np.random.default_rng(asked.seed), resources).order[:UNSCREENED]
+        ranked = FTest().rank_stream(stream, np.random.default_rng(asked.seed), resources).order[:UNSCREENED]
         units = tuple(unit for unit in space.units if np.isin(unit, ranked).any())
         space = replace(space, units=units, max_units=min(space.max_units, len(units)), prices=np.zeros(len(units)))
     return AllRows.of(stream, sample, space, Metric.of(like, asked.scoring).scoring, asked.seed, resources)

@@ -111,14 +111,17 @@ class _Collecting(PartWork):
 
 
 def collect(
-    stream: InParts, make: Callable[[], Any], resources: Resources, finish: Callable[[Any], Any] | None = None
+    stream: InParts | Problem,
+    make: Callable[[], Any],
+    resources: Resources,
+    finish: Callable[[Any], Any] | None = None,
 ) -> Any:
     """Pass a table through statistics: one (or a tuple) for each part, neighbors merged pairwise where they lie.
 
     Parameters
     ----------
-    stream : Stream or another table in parts
-        The table.
+    stream : Stream, another table in parts, or Problem
+        The table; one in memory is a stream of one chunk.
     make : callable
         Returns empty statistics, or a tuple of them.
     resources : Resources
@@ -141,6 +144,11 @@ def collect(
     >>> collect(stream, lambda: Ranges(1), Resources()).high
     array([4.])
     """
+    if isinstance(stream, Problem):
+        statistics = make()
+        for statistic in _as_tuple(statistics):
+            statistic.add(stream)
+        return statistics if finish is None else finish(statistics)
     return stream.stream.source.reduce(_Collecting(stream, make, finish), resources)
 
 

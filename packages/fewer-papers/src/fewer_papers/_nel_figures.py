@@ -14,7 +14,7 @@ from fewer.datasets import make_nel_shifted, make_nel_surrounded, make_nel_three
 from fewer.io import to_problem
 from fewer.models import RANNClassifier
 from fewer.plots._style import COLORS, LINES, MARKERS, legend_beside, new_figure
-from fewer.rankers._information import Kernels
+from fewer.rankers._mutual_information import Kernels
 from fewer_papers._core import Absent, Rerun
 
 if TYPE_CHECKING:

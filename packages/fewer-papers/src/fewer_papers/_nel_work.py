@@ -28,7 +28,7 @@ from fewer.models.rann import (
 from fewer.parallel import in_threads, one_blas_thread
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 from fewer.rankers import MIFS
-from fewer.rankers._information import Kernels
+from fewer.rankers._mutual_information import Kernels
 from fewer.search import PBIL
 from fewer_papers._core import Rerun
 
