@@ -3,7 +3,7 @@ import pytest
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from fewer.problem import Problem
-from fewer.statistics.encoding import Inputs, coded_inputs, scaled_inputs, values_of
+from fewer.statistics.encoding import ScaledInputs, coded_inputs, scaled_inputs, values_of
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def test_scaled_as_by_scikit_learn_and_missing_cells_at_the_mean(cells):
 def test_numbers_have_mean_zero_and_spread_one_and_missing_cells_lie_at_the_mean():
     X = np.random.default_rng(0).normal(3.0, 5.0, size=(50, 2))
     X[:10, 1] = np.nan
-    found = Inputs.of(X, np.zeros(2, dtype=bool), np.ones(50)).encode(X)
+    found = ScaledInputs.of(X, np.zeros(2, dtype=bool), np.ones(50)).encode(X)
     assert np.allclose(found[:, 0], (X[:, 0] - X[:, 0].mean()) / X[:, 0].std())
     assert np.all(found[:10, 1] == 0)
     assert np.isclose(found[10:, 1].std(), 1.0)
@@ -59,7 +59,7 @@ def test_numbers_have_mean_zero_and_spread_one_and_missing_cells_lie_at_the_mean
 
 def test_levels_become_indicators_of_spread_one_together():
     X = np.array([[0.0], [1.0], [2.0], [1.0], [np.nan]])
-    inputs = Inputs.of(X, np.ones(1, dtype=bool), np.ones(5))
+    inputs = ScaledInputs.of(X, np.ones(1, dtype=bool), np.ones(5))
     found = inputs.encode(X)
     assert inputs.owner.tolist() == [0, 0, 0]
     assert np.allclose(inputs.variance, found[:4].var(axis=0))
@@ -72,6 +72,6 @@ def test_levels_become_indicators_of_spread_one_together():
 @pytest.mark.parametrize("unit", [1e-14, 1.0, 1e14])
 def test_what_varies_does_not_depend_on_the_unit(unit):
     X = unit * np.array([[1.0, 0.1], [2.0, 0.1], [4.0, 0.1]])
-    inputs = Inputs.of(X, np.zeros(2, dtype=bool), np.ones(3))
+    inputs = ScaledInputs.of(X, np.zeros(2, dtype=bool), np.ones(3))
     assert np.allclose(inputs.encode(X).std(axis=0), [1.0, 0.0])
     assert inputs.variance.tolist() == [1.0, 0.0]

@@ -12,7 +12,7 @@ from scipy import linalg
 from fewer.contracts import Criterion, PredictiveScorer, Resources
 from fewer.evaluate.distributions import plain
 from fewer.problem import FloatArray, IntArray, Problem
-from fewer.statistics.encoding import Inputs
+from fewer.statistics.encoding import ScaledInputs
 
 SHOWN = 300
 WIDE, HIGH = 48, 32
@@ -115,7 +115,7 @@ def discriminant_plane(problem: Problem, judge: Criterion, seed: int) -> dict[st
     """
     if problem.n_features < 3 or problem.y.ndim > 1 or problem.n_samples < 4:
         return {}
-    coding = Inputs.of(problem.X, problem.nominal, problem.row_weights)
+    coding = ScaledInputs.of(problem.X, problem.nominal, problem.row_weights)
     inputs = coding.encode(problem.X)
     axes = two_directions(inputs, _parts(problem), problem.row_weights)
     if axes.shape[1] < 2:

@@ -15,7 +15,7 @@ from fewer.contracts.declaring import Count, NonNegative, Positive, Repeats, par
 from fewer.models import GMLVQClassifier
 from fewer.parallel import run_tasks
 from fewer.problem import FloatArray, IntArray, Problem, Task, mask_of
-from fewer.statistics.encoding import Inputs
+from fewer.statistics.encoding import ScaledInputs
 from fewer.validate import assign_folds
 
 # Three to train on, one to stop by: the thesis's 3 : 1.
@@ -143,7 +143,7 @@ class GMLVQRelevance(Ranker):
         """
         if len(np.unique(train.y)) < 2:
             return None
-        table = Inputs.of(train.X, train.nominal & ~train.constant, train.row_weights)
+        table = ScaledInputs.of(train.X, train.nominal & ~train.constant, train.row_weights)
         known = np.isin(validation.y, train.y)
         rows = {"X_val": table.encode(validation.X[known], np.nan), "y_val": validation.y[known]} if known.any() else {}
         model = GMLVQClassifier(
@@ -204,7 +204,7 @@ class Relevance:
     """
 
     model: GMLVQClassifier
-    table: Inputs
+    table: ScaledInputs
     relevances: FloatArray
 
     def scores(self, X: FloatArray, features: Any) -> FloatArray:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 
-__all__ = ["Inputs", "coded_inputs", "drawn_means", "scaled_inputs", "values_of"]
+__all__ = ["ScaledInputs", "coded_inputs", "drawn_means", "scaled_inputs", "values_of"]
 
 # Rows of the mean that the mean target of a level is mixed with.
 DRAWN = 10.0
@@ -78,7 +78,7 @@ def values_of(X: FloatArray, owner: IntArray, level: FloatArray) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False)
-class Inputs:
+class ScaledInputs:
     """Features as inputs of mean 0 and variance 1, as some rows have them; a nominal feature's have it together.
 
     Attributes
@@ -95,7 +95,7 @@ class Inputs:
     Examples
     --------
     >>> X = np.array([[1.0, 0.0], [3.0, 1.0], [np.nan, 1.0], [2.0, 0.0]])
-    >>> inputs = Inputs.of(X, np.array([False, True]), np.ones(4))
+    >>> inputs = ScaledInputs.of(X, np.array([False, True]), np.ones(4))
     >>> inputs.owner, inputs.encode(X).round(2)[0], inputs.variance.round(2)
     (array([0, 1, 1]), array([-1.22,  0.71, -0.71]), array([1. , 0.5, 0.5]))
     """
@@ -107,7 +107,9 @@ class Inputs:
     variance: FloatArray
 
     @classmethod
-    def of(cls, X: FloatArray, nominal: BoolArray, weights: FloatArray, features: IntArray | None = None) -> Inputs:
+    def of(
+        cls, X: FloatArray, nominal: BoolArray, weights: FloatArray, features: IntArray | None = None
+    ) -> ScaledInputs:
         """Learn from rows, given all their columns.
 
         Parameters
@@ -123,7 +125,7 @@ class Inputs:
 
         Returns
         -------
-        Inputs
+        ScaledInputs
         """
         owner, level = coded_inputs(X, nominal, features)
         values = values_of(X, owner, level)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
-from fewer.statistics.encoding import Inputs, drawn_means
+from fewer.statistics.encoding import ScaledInputs, drawn_means
 
 # The code of a missing level; the others have 0, 1, …
 MISSING_LEVEL = -1.0
@@ -78,12 +78,12 @@ def encoded(
     """Encode training and test rows; return both and the feature that each input belongs to."""
     train, test = (with_missing_levels(X, nominal) for X in (train, test))
     large = coded_columns(train, nominal)
-    inputs = Inputs.of(train, nominal, weights, np.flatnonzero(~large))
+    inputs = ScaledInputs.of(train, nominal, weights, np.flatnonzero(~large))
     owners, train_inputs, test_inputs = [inputs.owner], [inputs.encode(train)], [inputs.encode(test)]
     means = target if target.shape[1] != 2 else target[:, 1:]  # of two memberships one says it all
     for column in np.flatnonzero(large):
         first, second = coded(train[:, column], test[:, column], means, weights)
-        plain = Inputs.of(first, np.zeros(first.shape[1], dtype=bool), weights)
+        plain = ScaledInputs.of(first, np.zeros(first.shape[1], dtype=bool), weights)
         share = 1.0 / np.sqrt(first.shape[1])  # the inputs of a feature have a variance of one together
         train_inputs.append(plain.encode(first) * share)
         test_inputs.append(plain.encode(second) * share)
@@ -140,7 +140,7 @@ def f_scores(problem: Problem, rows: IntArray, target: FloatArray, weights: Floa
 def _score_block(
     cells: FloatArray, features: IntArray, problem: Problem, middle: FloatArray, weights: FloatArray, out: FloatArray
 ) -> None:
-    inputs = Inputs.of(cells, problem.nominal[features], weights).encode(cells)
+    inputs = ScaledInputs.of(cells, problem.nominal[features], weights).encode(cells)
     if problem.nominal[features[0]]:
         # A nominal feature explains what the means of its levels do.
         # So many levels explain (levels - 1) / (rows - 1) of anything by chance, which is taken off.

@@ -11,7 +11,7 @@ from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 from fewer.selectors.auto._curve import Loss, balanced_weights, mean_and_error, targets
 from fewer.selectors.auto._encoding import constant_columns, encoded, f_scores
 from fewer.selectors.auto._judges import BOOSTING, FOREST, LINEAR, NEIGHBORS, Judge, NodeSplit, neighbors, ridge, trees
-from fewer.statistics.encoding import Inputs
+from fewer.statistics.encoding import ScaledInputs
 from fewer.validate import Split as Rows
 
 # Stand-ins that are named for one feature.
@@ -124,7 +124,7 @@ def _alike(problem: Problem, feature: int, others: IntArray) -> IntArray:
     """Return the features that explain most of a feature, if that is more than chance and enough."""
     rows = np.arange(problem.n_samples)
     weights = problem.row_weights
-    inputs = Inputs.of(problem.X, problem.nominal, weights, np.array([feature])).encode(problem.X)
+    inputs = ScaledInputs.of(problem.X, problem.nominal, weights, np.array([feature])).encode(problem.X)
     share = f_scores(problem, rows, inputs, weights)[others]
     chance = stats.chi2.isf(1e-3 / len(others), 1) / max(len(rows), 1)
     order = np.argsort(-np.round(share, 12), kind="stable")[:MOST]
