@@ -43,10 +43,11 @@ def test_a_first_floor_is_reached_by_enough_subsets():
     space = SearchSpace.of(14)
     scorer = KNN().bind(table(), np.random.default_rng(0), Resources())
     every = scorer.sweep(space, 0, 2**14, 2**14).scores
-    floor = first_floor(scorer, space, 10)
+    floor = first_floor(Objective(scorer, space), space, 10)
     assert np.isfinite(floor)
     assert np.sum(every >= floor) >= 10
-    assert first_floor(scorer, SearchSpace.of(14, exclude=range(3, 14)), 10) == -np.inf
+    few = SearchSpace.of(14, exclude=range(3, 14))
+    assert first_floor(Objective(scorer, few), few, 10) == -np.inf
 
 
 @pytest.mark.parametrize("sizes", [None, (2, 3), (3, 3), (1, 7)])

@@ -1,13 +1,13 @@
-"""Every subset.
+"""The best subset for certain: every subset scored, or most of them cut off by a bound.
 
-Branch and bound (Nel, section 3; Narendra and Fukunaga, IEEE Transactions on Computers 26, 1977).
+Branch and bound: Nel, section 3; Narendra and Fukunaga, IEEE Transactions on Computers 26, 1977.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from heapq import heappop, heappush
+from dataclasses import replace
 from itertools import chain, combinations, islice
 from math import comb
 from typing import Any
@@ -16,9 +16,10 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from fewer.contracts import Count, IncompatibleError, Objective, Scorer, Search, SearchSpace, Sweep, best_of, parameters
+from fewer.contracts import Count, IncompatibleError, Objective, Search, SearchSpace, Sweep, best_of, parameters
 from fewer.contracts.trace import Step, is_better
-from fewer.problem import BoolArray, FloatArray
+from fewer.problem import BoolArray
+from fewer.search._best_first import BestFirst
 from fewer.search._sequential import State
 
 PATIENCE = 0.5  # seconds of work between two reports
@@ -80,7 +81,7 @@ class Exhaustive(Search):
             nothing: BoolArray = np.zeros((0, q), dtype=bool)
             state.update(next=0, states=nothing, scores=np.empty(0), floor=-np.inf)
             if self.top is not None and in_gray_order and scorer.scorer.abandons:
-                state.update(floor=first_floor(scorer.scorer, space, top))
+                state.update(floor=first_floor(scorer, space, top))
         block, subsets = 64, subsets_from(q, sizes, 0 if in_gray_order else state["next"])
         while state["next"] < last:
             began = time.perf_counter()
@@ -102,32 +103,18 @@ class Exhaustive(Search):
                 yield Step(best.states[0], score, best.states[0], score)
 
 
-def first_floor(scorer: Scorer, space: SearchSpace, top: int) -> float:
+def first_floor(scorer: Objective, space: SearchSpace, top: int) -> float:
     """Find good subsets by a short best-first search, and return a score that `top` subsets reach, or −∞.
 
     Nothing is counted or remembered: every subset is judged afterwards.
     """
-    met: dict[bytes, tuple[float, BoolArray]] = {}
-    waiting: list[tuple[float, bytes]] = []
-
-    def meet(states: BoolArray, scores: FloatArray) -> None:
-        for state, score in zip(states, scores.tolist(), strict=True):
-            key = state.tobytes()
-            if key not in met:
-                met[key] = (score, state)
-                heappush(waiting, (-score, key))
-
-    start = space.empty()
-    meet(start[None], space.objective(scorer.score(space.expand(start[None])), start[None]))
-    for _ in range(min(top, 2**space.n_units >> 13)):
-        if not waiting:
-            break
-        state = met[heappop(waiting)[1]][1]
-        states = np.repeat(state[None], space.n_units, axis=0)
-        states[np.diag_indices(space.n_units)] ^= True
-        scores = scorer.flips(space.expand(state[None])[0], space.units, ~state)
-        meet(states, space.objective(scores, states))
-    scores = np.array([score for score, state in met.values() if space.allows(state)])
+    everywhere = replace(space, min_units=0, max_units=space.n_units)
+    state: State = {}
+    search = BestFirst(patience=top, compound=False)
+    steps = search.steps(Objective(scorer.scorer, everywhere), everywhere, np.random.default_rng(0), state)
+    for _ in islice(steps, min(top, 2**space.n_units >> 13)):
+        pass
+    scores = state["scores"][space.allows(state["masks"])] if state else np.empty(0)
     return float(np.partition(scores, -top)[-top]) if len(scores) >= top else -np.inf
 
 
