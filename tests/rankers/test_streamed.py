@@ -149,3 +149,8 @@ def test_threads_change_nothing(path):
 def test_what_needs_the_rows_is_refused(ranker, why, path):
     with pytest.raises(IncompatibleError, match=why):
         ranker.rank_stream(open_stream(path, "label"), np.random.default_rng(0), Resources())
+
+
+def test_a_ranker_of_classes_refuses_a_quantity(path):
+    with pytest.raises(IncompatibleError, match="Fisher is for classification, but the task is regression"):
+        Fisher().rank_stream(open_stream(path, "amount"), np.random.default_rng(0), Resources())

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache, wraps
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -130,7 +130,7 @@ class Component(CheckedOnce, ABC):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        for name in {"bind", "steps", "run", "rank"} & set(vars(cls)):
+        for name in {"bind", "steps", "run", "rank", "rank_stream"} & set(vars(cls)):
             setattr(cls, name, _checked(vars(cls)[name]))
 
     check_parameters = CheckedOnce._validate_params
@@ -166,6 +166,8 @@ def _checked(method: Any) -> Any:
     @wraps(method)
     def checked(self: Component, *args: Any, **kwargs: Any) -> Any:
         self.check_parameters()
+        if method.__name__ == "rank_stream" and (task := args[0].like.task) not in (tasks := cast(Ranker, self).tasks):
+            raise IncompatibleError(f"{type(self).__name__} is for {' and '.join(tasks)}, but the task is {task}.")
         if method.__name__ not in ("bind", "rank"):
             return method(self, *args, **kwargs)
         problem: Problem = args[0] if args else kwargs["problem"]
@@ -510,6 +512,24 @@ class Ranking:
             The scores and the order.
         """
         return cls(scores, _downwards(np.where(np.isnan(scores), -np.inf, scores)), extra)
+
+    @classmethod
+    def averaged(cls, rounds: FloatArray, **extra: NDArray[Any]) -> Ranking:
+        """Order by the mean of several rounds, whose standard deviation is the `spread`.
+
+        Parameters
+        ----------
+        rounds : array of shape (n_rounds, n_features)
+            The scores of each.
+        **extra : arrays
+            Kept in `extra`.
+
+        Returns
+        -------
+        Ranking
+        """
+        spread = rounds.std(axis=0, ddof=1) if len(rounds) > 1 else np.zeros(rounds.shape[1])
+        return cls.by_score(rounds.mean(axis=0), spread=spread, **extra)
 
     def bare_last(self, missing: FloatArray, constant: NDArray[np.bool_]) -> Ranking:
         """Put columns whose cells are mostly missing behind all others but those that do not vary.

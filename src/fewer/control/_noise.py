@@ -1,6 +1,6 @@
-"""Train with noise, so that the search does not overfit its training rows (Loughrey, sections 4.2 and 7.3).
+"""Search with noise, so that training rows are not overfitted, as much as given or as folds choose.
 
-Choose by cross-validation how much noise a search gets (asked for by Loughrey, section 7.3).
+Loughrey, sections 4.2 and 7.3.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Controls that search without each fold, let the fold judge, and search all rows with what the folds chose.
 
-The smallest subset that held-out rows cannot tell from the best (Breiman, Friedman, Olshen and Stone, 1984).
+One of them takes the smallest size that held-out rows cannot tell from the best (Breiman, Friedman, Olshen and Stone,
+1984).
 """
 
 from __future__ import annotations

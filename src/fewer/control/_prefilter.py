@@ -1,6 +1,6 @@
-"""A criterion that looks at some columns only: a sparse table becomes dense there and nowhere else.
+"""Controls that leave columns out before the search: those that rank low, and those that are like others.
 
-Cut the columns by a ranker before the search, on the rows that the search gets.
+Where a sparse table is narrowed, its columns become dense for the criterion, there and nowhere else.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Rankings that sums over the rows give, of a table in memory, a sparse one or one that is read in chunks.
+"""Fisher's score and classical tests of each feature against the target.
 
-Fisher score: spread between the class means over spread within the classes (Chen, section 2.3). Classical tests of each
-feature against the target: analysis of variance, the test of the correlation, chi-squared; and by ranks of its values.
+By sums over the rows, of a table in memory, a sparse one or one that is read in chunks: Fisher's score (Chen, section
+2.3), analysis of variance, the test of the correlation, chi-squared. By the order of a column's values, in memory.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
-"""Any estimator on the columns of a problem: nominal columns as indicators, missing cells filled, numbers scaled.
+"""Rankings by fitted models: what they say of their columns, what shuffling a column loses, SHAP values.
 
-What a fitted model itself says of its columns: coefficients, or importances of trees.
-
-What held-out rows lose when a column is shuffled (Breiman 2001).
-
-Mean size of SHAP values on held-out rows (Lundberg and Lee 2017).
+Any estimator works on the columns of a problem: nominal columns as indicators, missing cells filled, numbers scaled.
+Shuffling: Breiman 2001. SHAP: Lundberg and Lee 2017.
 """
 
 from __future__ import annotations
@@ -60,10 +57,7 @@ class ModelRanker(Ranker):
 
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
         parts = parts_of(problem, self.cv, rng)
-        found = self._measure(problem, parts, int(rng.integers(2**31)), resources)
-        if len(found) == 1:
-            return Ranking.by_score(found[0], spread=np.zeros(problem.n_features))
-        return Ranking.by_score(np.mean(found, axis=0), spread=np.std(found, axis=0, ddof=1))
+        return Ranking.averaged(self._measure(problem, parts, int(rng.integers(2**31)), resources))
 
     def _measure(self, problem: Problem, parts: list[Split], seed: int, resources: Resources) -> FloatArray:
         """Return what each fold's model says of each feature, (n_folds, n_features)."""
@@ -483,10 +477,8 @@ class Permutation(Ranker):
             groups = correlated_groups(problem, self.group_above)
         tasks = [(part.train, part.test, seed) for part, seed in zip(parts, seeds, strict=True)]
         shared = (self, problem, groups, model_seed)
-        found = np.array(list(run_tasks(_losses, tasks, resources, shared=shared)))
-        spread = found.std(axis=0, ddof=1) if len(found) > 1 else np.zeros(problem.n_features)
-        extra = {"spread": spread} | ({} if self.group_above is None else {"group": groups})
-        return Ranking.by_score(found.mean(axis=0), **extra)
+        losses = np.array(list(run_tasks(_losses, tasks, resources, shared=shared)))
+        return Ranking.averaged(losses, **({} if self.group_above is None else {"group": groups}))
 
 
 def _losses(

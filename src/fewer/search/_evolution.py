@@ -1,4 +1,4 @@
-"""What searches with a population share.
+"""Searches with a population of subsets: genetic search and population-based incremental learning.
 
 Genetic search (Nel, section 3; Loughrey, chapter 4, specification section 5).
 

@@ -1,12 +1,8 @@
-"""Forward and backward selection, one unit at a time.
+"""Searches that move one unit at a time, and what such searches share.
 
-Go down a ranking and keep what helps: a filter followed by a greedy search (Loughrey, chapter 8).
-
-Plus l, take away r (Nel, section 3; Stearns 1976).
-
-Sequential floating search (Pudil, Novovičová and Kittler, Pattern Recognition Letters 15, 1994).
-
-Forward selection that takes a feature only if a test shows that it helps (asked for by Loughrey, chapter 8).
+Forward, backward; down a ranking (Loughrey, chapter 8); plus l, take away r (Nel, section 3; Stearns 1976); floating
+(Pudil, Novovičová and Kittler, Pattern Recognition Letters 15, 1994); forward where a test shows that a feature helps
+(asked for by Loughrey, chapter 8); weights that move from level to level (Kohavi, Langley and Yun 1997).
 """
 
 from __future__ import annotations

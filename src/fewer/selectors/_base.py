@@ -1,7 +1,7 @@
-"""What the selectors' parameters mean: sizes, memory, columns, costs, where a search begins.
+"""What all selectors share: the base class, what their parameters mean, and who follows a fit.
 
-What all selectors share. What a fit is doing is told to the logger `fewer`, on standard output where the selector is
-verbose, and to scikit-learn's callbacks (from 1.9).
+What a fit is doing is told to the logger `fewer`, on standard output where the selector is verbose, and to
+scikit-learn's callbacks (from 1.9).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Subsets found on parts of the rows vote (Loughrey: the validation runs are paid for anyway)."""
+"""Estimators of Loughrey's thesis: weights of features that scale the columns, and subsets of folds that vote."""
 
 from __future__ import annotations
 
@@ -271,10 +271,9 @@ class SubsetEnsemble(SearchingEstimator):
         self
         """
         rng = generator_of(self.random_state)
-        splits = split_rows(problem, self.n_runs, rng)
-        criterion, search = self._criterion(), self._search()
-        voter = self._voter()
-        shared = self.control, criterion, problem, search, voter, splits
+        splits, voter = split_rows(problem, self.n_runs, rng), self._voter()
+        run = Run(self._criterion(), problem, self._search(), SearchSpace.of(problem.n_features), rng)
+        shared = run, self.control, voter, splits
         tasks = list(enumerate(rng.spawn(len(splits))))
         runs = list(run_tasks(_one_run, tasks, Resources(effective_n_jobs(self.n_jobs)), shared=shared))
         self.n_features_in_ = problem.n_features
@@ -396,20 +395,15 @@ def rules_for(voter: Criterion, problem: Problem, masks: NDArray[Any], rng: np.r
     return [scorer.fit_rule(mask) if fits else partial(scorer.predict, mask) for mask in masks]
 
 
-_Shared = tuple[Control | None, Criterion, Problem, Search, Criterion, list[Split]]
-
-
-def _one_run(shared: _Shared, number: int, rng: np.random.Generator) -> tuple[BoolArray, FloatArray]:
+def _one_run(
+    shared: tuple[Run, Control | None, Criterion, list[Split]], number: int, rng: np.random.Generator
+) -> tuple[BoolArray, FloatArray]:
     """Search without the rows of a fold, and predict them."""
-    control, criterion, problem, search, voter, splits = shared
-    split = splits[number]
-    train = problem.take(split.train)
-    trace = Run(
-        criterion, train, search, SearchSpace.of(problem.n_features), rng, resources=Resources(), trace=Trace(keep=1)
-    ).under(control)
-    mask = trace.best != 0
-    (rule,) = rules_for(voter, train, mask[None], rng.spawn(1)[0])
-    return mask, rule(problem.X[split.test])
+    run, control, voter, splits = shared
+    part = run.on(splits[number].train, rng, trace=Trace(keep=1))
+    mask = part.under(control).best != 0
+    (rule,) = rules_for(voter, part.problem, mask[None], rng.spawn(1)[0])
+    return mask, rule(run.problem.X[splits[number].test])
 
 
 def _grade(outputs: FloatArray, problem: Problem) -> float:
