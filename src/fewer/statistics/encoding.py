@@ -81,7 +81,7 @@ def values_of(X: FloatArray, owner: IntArray, level: FloatArray) -> FloatArray:
 class ScaledInputs:
     """Features as inputs of mean 0 and variance 1, as some rows have them; a nominal feature's have it together.
 
-    Attributes
+    Parameters
     ----------
     owner : int array of shape (n_inputs,)
         The feature that each input belongs to.
@@ -134,9 +134,8 @@ class ScaledInputs:
         mean = weights @ np.where(present, values, 0.0) / mass
         spread = weights @ np.where(present, (values - mean) ** 2, 0.0) / mass
         whole = np.bincount(owner, spread, minlength=X.shape[1])[owner]
-        varies = whole > 1e-24 * mean**2
-        scale = np.where(varies, np.sqrt(whole), np.inf)
-        return cls(owner, level, mean, scale, np.divide(spread, whole, out=np.zeros_like(whole), where=varies))
+        scale = np.where(whole > 1e-24 * mean**2, np.sqrt(whole), np.inf)
+        return cls(owner, level, mean, scale, spread / scale**2)
 
     def encode(self, X: FloatArray, missing: float = 0.0) -> FloatArray:
         """Return the inputs of rows, given all their columns.
