@@ -3,6 +3,7 @@
 A copy is as separate as a new process: its own id, folder, environment, standard files and end of the interpreter.
 """
 
+import contextlib
 import functools
 import gc
 import os
@@ -75,7 +76,8 @@ class Started:
 
     def send_signal(self, number):
         if self.poll() is None:
-            os.kill(self.pid, number)
+            with contextlib.suppress(ProcessLookupError):  # ended since
+                os.kill(self.pid, number)
 
     def kill(self):
         self.send_signal(signal.SIGKILL)

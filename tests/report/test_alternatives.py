@@ -11,7 +11,7 @@ from fewer.evaluate import good_subsets
 from fewer.plots import AlternativesDisplay
 from fewer.problem import Problem
 from fewer.report import alternatives_report, selection_report, write_alternatives_report
-from fewer.report._comparison import packed_pictures
+from fewer.report._comparison import good_content
 from pages import EVIL
 
 
@@ -66,7 +66,10 @@ def test_the_line_along_prices_is_the_best_that_each_price_buys(found):
 
 
 def test_pictures_of_a_kept_selection_are_those_of_all_good_subsets(found):
-    texts = [picture["text"].split(" ")[0] for picture in packed_pictures(json.loads(json.dumps(found.packed())))]
+    texts = [
+        picture["text"].split(" ")[0]
+        for picture in good_content(json.loads(json.dumps(found.packed())))["good_pictures"]
+    ]
     assert texts == ["Score", "Score", "Good"]
     assert alternatives_report(found).count("<figure>") == 3
 

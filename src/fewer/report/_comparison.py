@@ -113,10 +113,10 @@ def alternatives_report(found: Alternatives) -> str:
     >>> "</html>" in alternatives_report(good_subsets(KNN(), rows))
     True
     """
-    return render("alternatives.html", found=found, good_pictures=_pictures(found), **good_rows(found.packed()))
+    return render("alternatives.html", found=found, **good_content(found.packed()))
 
 
-def _pictures(found: Any) -> list[dict[str, Any]]:
+def _pictures(good: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Draw good subsets: scores against sizes and prices, and which features they have; or say what that needs."""
     if find_spec("matplotlib") is None:
         return [NEEDS_MATPLOTLIB]
@@ -124,6 +124,12 @@ def _pictures(found: Any) -> list[dict[str, Any]]:
 
     from fewer.plots import AlternativesDisplay
 
+    bits = np.unpackbits(np.frombuffer(zlib.decompress(base64.b64decode(good["bits"])), dtype=np.uint8))
+    masks = np.zeros((good["n"], len(good["names"])), dtype=bool)
+    masks[:, good["features"]] = bits[: good["n"] * len(good["features"])].reshape(good["n"], -1)
+    scores = np.repeat([score for score, _ in good["groups"]], [count for _, count in good["groups"]])
+    kept = {"names": good["names"], "costs": good["costs"], "counts": np.array(good["counts"])}
+    found = SimpleNamespace(masks=masks, scores=scores, **kept)
     kinds = {"sizes": "Score against the number of features of the good subsets.",
              "prices": "Score against what the features of a good subset cost together.",
              "matrix": "Good subsets, one per column, similar ones side by side; dark: has the feature."}  # fmt: skip
@@ -136,29 +142,8 @@ def _pictures(found: Any) -> list[dict[str, Any]]:
     return pictures
 
 
-def packed_pictures(good: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Draw the good subsets that a selection keeps.
-
-    Parameters
-    ----------
-    good : dict
-        What `Alternatives.packed` returned.
-
-    Returns
-    -------
-    list of dict
-        `svg` and `text`.
-    """
-    bits = np.unpackbits(np.frombuffer(zlib.decompress(base64.b64decode(good["bits"])), dtype=np.uint8))
-    masks = np.zeros((good["n"], len(good["names"])), dtype=bool)
-    masks[:, good["features"]] = bits[: good["n"] * len(good["features"])].reshape(good["n"], -1)
-    scores = np.repeat([score for score, _ in good["groups"]], [count for _, count in good["groups"]])
-    kept = {"names": good["names"], "costs": good["costs"], "counts": np.array(good["counts"])}
-    return _pictures(SimpleNamespace(masks=masks, scores=scores, **kept))
-
-
-def good_rows(good: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the table of good subsets shows, and what its script reads.
+def good_content(good: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a page shows of good subsets, and what its script reads.
 
     Parameters
     ----------
@@ -168,7 +153,7 @@ def good_rows(good: Mapping[str, Any]) -> dict[str, Any]:
     Returns
     -------
     dict
-        `rows`, one for each feature, and `good`, JSON.
+        `good_rows`, one for each feature, `good_pictures`, and `good`, JSON.
     """
     whole, partners = good["n_good"], good["partners"]
     kinds = {0: "in none", whole: "in all"}
@@ -176,7 +161,7 @@ def good_rows(good: Mapping[str, Any]) -> dict[str, Any]:
         {"name": name, "share": n / whole, "kind": kinds.get(n, "in some"), "partners": partners.get(name)}
         for name, n in zip(good["names"], good["counts"], strict=True)
     ]
-    return {"good_rows": rows, "good": in_script(dict(good))}
+    return {"good_rows": rows, "good_pictures": _pictures(good), "good": in_script(dict(good))}
 
 
 def write_alternatives_report(path: Path | str, found: Alternatives) -> Path:

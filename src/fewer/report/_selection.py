@@ -18,7 +18,7 @@ from fewer.files import read_own
 from fewer.plots import AnswersDisplay, DendrogramDisplay, SearchCurveDisplay
 from fewer.plots._style import COLORS, new_figure, style
 from fewer.report import _pictures as draw
-from fewer.report._comparison import comparison_report, good_rows, packed_pictures
+from fewer.report._comparison import comparison_report, good_content
 from fewer.report._page import NEEDS_MATPLOTLIB, as_svg, in_script, judge_as_text, render, write_page
 from fewer.run.folder import CELLS, RESULT, TRACE
 from fewer.run.selection import Selection
@@ -444,7 +444,7 @@ def selection_report(selection: Selection, trace: Trace | None = None) -> str:
     others = [(name, share) for name, share in selection.frequency.items() if name not in selection.names]
     return render(
         "selection.html",
-        **({"good": None} if good is None else {**good_rows(good), "good_pictures": packed_pictures(good)}),
+        **({"good": None} if good is None else good_content(good)),
         selection=selection,
         suspected=selection,
         rows=[row for row in rows if row["chosen"] or stops],
