@@ -65,7 +65,7 @@ class TreeRoom(NamedTuple):
         )  # fmt: skip
 
 
-@inner()
+@inner(counted=False)
 def _draw(state, low, high):
     """Draw a whole number from low to high - 1: xorshift of 32 bits, of which 31 are used."""
     x = state[0]
@@ -78,7 +78,7 @@ def _draw(state, low, high):
     return low + np.int64(x & np.uint32(0x7FFFFFFF)) % (high - low)
 
 
-@inner()
+@inner(counted=False)
 def _impurity(sums, weight):
     """Return Gini's index of weighted counts of classes."""
     squares = 0.0
@@ -87,7 +87,7 @@ def _impurity(sums, weight):
     return 1.0 - squares / (weight * weight)
 
 
-@inner()
+@inner(counted=False)
 def _scan(values, order, start, stop, codes, counts, sums, leaf, best):
     """Look for a cut of one column that is better than the best; say whether there is one.
 
@@ -121,7 +121,7 @@ def _scan(values, order, start, stop, codes, counts, sums, leaf, best):
     return better
 
 
-@inner()
+@inner(counted=False)
 def _best_column(columns, orders, node, counts, sums, limits, features, best, state):
     """Draw columns without replacement until enough were tried; return the column of the best cut or -1.
 
@@ -156,7 +156,7 @@ def _best_column(columns, orders, node, counts, sums, limits, features, best, st
     return column
 
 
-@inner()
+@inner(counted=False)
 def _divide(columns, orders, node, column, middle, is_left, buffer, others):
     """Put the rows that go left first in every column, in order, and the test rows too; return where these part."""
     start, stop = node[START], node[STOP]
@@ -189,7 +189,7 @@ def _divide(columns, orders, node, column, middle, is_left, buffer, others):
     return left
 
 
-@inner()
+@inner(counted=False)
 def _decrease(sums, weight, impurity):
     """Return by how much the impurity falls where the left side has the second row of sums."""
     left = 0.0
@@ -200,7 +200,7 @@ def _decrease(sums, weight, impurity):
     return impurity - right / weight * _impurity(sums[2], right) - left / weight * _impurity(sums[1], left)
 
 
-@inner()
+@inner(counted=False)
 def _lay_out(sorted_rows, counts, orders, features):
     """Write the rows that a tree takes, sorted in each column; return how many there are."""
     size = 0
@@ -214,7 +214,7 @@ def _lay_out(sorted_rows, counts, orders, features):
     return size
 
 
-@inner()
+@inner(counted=False)
 def _count_classes(rows, start, stop, codes, counts, sums):
     """Write how much each class weighs among some rows; return the whole."""
     total = 0.0
@@ -227,7 +227,7 @@ def _count_classes(rows, start, stop, codes, counts, sums):
 
 
 # Arrays come from outside: making them, and filling parts of them at once, would take a third of the compilation.
-@kernel()
+@kernel(counted=False)
 def grow(columns, counts, seeds, limits, room, outputs, gains):
     """Grow trees and add what they say of the test rows.
 

@@ -16,7 +16,7 @@ EXACT = 1e-9  # Mean gradient at which a fit is done: far below scikit-learn's o
 LARGE = 1e200
 
 
-@inner(fastmath={"contract", "reassoc", "nsz", "arcp"})
+@inner(counted=False, fastmath={"contract", "reassoc", "nsz", "arcp"})
 def add_up(columns, members, theta, z):
     """Write the decisions of rows."""
     for i in range(z.shape[0]):
@@ -28,7 +28,7 @@ def add_up(columns, members, theta, z):
             z[i] += coefficient * column[i]
 
 
-@inner(fastmath={"contract", "reassoc", "nsz", "arcp"})
+@inner(counted=False, fastmath={"contract", "reassoc", "nsz", "arcp"})
 def _logistic(z, y, weights, slope, bend):
     """Write the first and second derivatives of the logistic loss of each row; return the sum of losses."""
     loss, product = 0.0, 1.0
@@ -51,7 +51,7 @@ def _logistic(z, y, weights, slope, bend):
     return loss + np.log(product)
 
 
-@inner(fastmath={"contract", "reassoc", "nsz", "arcp"})
+@inner(counted=False, fastmath={"contract", "reassoc", "nsz", "arcp"})
 def _hinge(z, y, weights, slope, bend):
     """Write the derivatives of the squared hinge, (1 - sz)² where that is positive, s = ±1; return the sum."""
     loss = 0.0
@@ -64,7 +64,7 @@ def _hinge(z, y, weights, slope, bend):
     return loss
 
 
-@inner(fastmath={"contract", "reassoc", "nsz", "arcp"})
+@inner(counted=False, fastmath={"contract", "reassoc", "nsz", "arcp"})
 def slopes(fit, fold, members, theta, work, gradient, hessian, hinge):
     """Write the gradient and the Hessian of the loss at theta; return the loss.
 
@@ -107,7 +107,7 @@ def slopes(fit, fold, members, theta, work, gradient, hessian, hinge):
     return loss
 
 
-@kernel(fastmath={"contract", "reassoc", "nsz", "arcp"})
+@kernel(counted=False, fastmath={"contract", "reassoc", "nsz", "arcp"})
 def mean_loss(theta, fit, fold, members, work, gradient):
     """Write the gradient of the loss a row; return that loss: what scikit-learn hands to L-BFGS."""
     size, total = fit.sizes[fold], fit.totals[fold]
@@ -127,7 +127,7 @@ def mean_loss(theta, fit, fold, members, work, gradient):
     return loss / total
 
 
-@inner()
+@inner(counted=False)
 def factor(hessian, k):
     """Replace the lower half of a matrix by its Cholesky factor; say whether it has one."""
     for a in range(k):
@@ -144,7 +144,7 @@ def factor(hessian, k):
     return True
 
 
-@inner()
+@inner(counted=False)
 def solve(lower, k, right):
     """Solve with a Cholesky factor, in place."""
     for a in range(k):
@@ -159,7 +159,7 @@ def solve(lower, k, right):
         right[a] = total / lower[a, a]
 
 
-@inner()
+@inner(counted=False)
 def _climb_with_lengths(fit, fold, members, theta, work, gradient, hessian, room):
     """Fit with a price on absolute coefficients: each step minimises the quadratic model and the price together.
 
@@ -201,7 +201,7 @@ def _climb_with_lengths(fit, fold, members, theta, work, gradient, hessian, room
     return False
 
 
-@inner()
+@inner(counted=False)
 def _minimise_model(gradient, hessian, theta, after, price):
     """Move `after` to the minimum of the quadratic model at theta and the price, one coefficient at a time."""
     k, largest = theta.shape[0], 1.0
@@ -219,7 +219,7 @@ def _minimise_model(gradient, hessian, theta, after, price):
             return
 
 
-@kernel()
+@kernel(counted=False)
 def climb(fit, fold, members, theta, work, gradient, hessian, room, hinge, lengths):
     """Fit from a start by Newton's steps, halved where the loss would rise; leave the factor of the Hessian behind.
 
@@ -256,7 +256,7 @@ def climb(fit, fold, members, theta, work, gradient, hessian, room, hinge, lengt
     return False
 
 
-@kernel()
+@kernel(counted=False)
 def predict(theta, members, rows, fold, lower, slack, out, open_rows, x):
     """Write the decisions of test rows; mark those that are nearer to zero than the slack of another solver allows.
 
@@ -279,7 +279,7 @@ def predict(theta, members, rows, fold, lower, slack, out, open_rows, x):
             open_rows[i] = abs(total) <= slack * reach
 
 
-@kernel()
+@kernel(counted=False)
 def predict_added(members, added, rows, fit, tolerance, start, out, open_rows, sure, scratch, hinge, lengths):
     """Predict from the members and each of `added`, one at a time: (q, n, 2).
 
@@ -300,7 +300,7 @@ def predict_added(members, added, rows, fit, tolerance, start, out, open_rows, s
                 predict(theta, members, rows, fold, hessian, slack, out[q], open_rows[q], room[0])
 
 
-@kernel()
+@kernel(counted=False)
 def predict_with_reach(members, added, rows, fit, slack, start, out, reach, sure, scratch):
     """Do the same for one class against the others: decisions (q, n), and how far off another solver's may be, (q, n).
 
@@ -352,7 +352,7 @@ def predict_one_more(members: Any, added: Any, rows: Any, fit: Any, *given: Any)
     predict_added(longer, added, rows, fit, *given, scratch, *_needs(fit))
 
 
-@inner(fastmath={"contract", "reassoc", "nsz", "arcp"})
+@inner(counted=False, fastmath={"contract", "reassoc", "nsz", "arcp"})
 def weight_right(decisions, y, weights, low, high):
     """Return the weight of the rows low … high − 1 whose own class has the largest of (n, c) decisions."""
     right = 0.0
@@ -366,7 +366,7 @@ def weight_right(decisions, y, weights, low, high):
     return right
 
 
-@kernel()
+@kernel(counted=False)
 def add_slopes(fit, rows, judged, members, theta, asked, scratch, sums):
     """Add what some rows have in the loss, the gradient and the Hessian of many fits, and held-out rows in the score.
 
