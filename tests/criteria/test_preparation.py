@@ -4,11 +4,13 @@ import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.compose import ColumnTransformer
-from sklearn.datasets import load_wine
+from sklearn.datasets import load_iris, load_wine
+from sklearn.decomposition import PCA
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor, RandomForestClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import KFold, cross_val_score
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
@@ -291,16 +293,18 @@ def test_models_behind_a_preparation_are_fitted_alike_without_scikit_learn(name,
     y = y if name == "regression" else np.digitize(y, [2.0, 4.0])
     options = {"sample_weight": 1.0 + np.arange(90) % 3} if weighted else {}
     problem, masks = to_problem(X, y, nominal=[2, 3], **options), np.eye(4, dtype=bool) | np.array([0, 0, 1, 1]) > 0
+    masks = np.vstack([masks, [True, True, False, False]])
     made = []
     known = cross_validated.make_part
     monkeypatch.setattr(cross_validated, "make_part", lambda *given: made.append(known(*given)) or made[-1])
 
     def answers():
         scorer = CrossValidated(MIXED[name], cv=3).bind(problem, np.random.default_rng(0), Resources())
+        assert scorer.way.startswith("compiled, each subset by itself")
         return scorer.score(masks), scorer.outputs(masks[0]), scorer.predict(masks[1], X[::2])
 
     quick = answers()
-    assert len(made) == 3 * 3 + 3 + 1  # two of the four subsets are the same
+    assert len(made) == 4 * 3 + 3 + 1  # two of the five subsets are the same
     assert None not in made
     monkeypatch.setattr(cross_validated, "make_part", lambda *given: None)
     slow = answers()
@@ -310,3 +314,21 @@ def test_models_behind_a_preparation_are_fitted_alike_without_scikit_learn(name,
             assert np.array_equal(one.argmax(axis=1), other.argmax(axis=1))
         else:
             assert np.allclose(one, other, rtol=1e-12, atol=1e-12)
+
+
+def test_a_model_behind_steps_that_mix_columns_is_compiled_subset_by_subset():
+    X, y = load_iris(return_X_y=True)
+    model = make_pipeline(PCA(1), RandomForestClassifier(5, random_state=0))
+    scorer = CrossValidated(model, cv=KFold(3)).bind(to_problem(X, y), np.random.default_rng(0), Resources())
+    mask = np.array([True, False, True, True])
+    assert scorer.score(mask[None])[0] == cross_val_score(model, X[:, mask], y, cv=KFold(3)).mean()
+    assert scorer.way.startswith("compiled, each subset by itself")
+    assert scorer._behind_preparation(mask, np.arange(100), X[100:, mask]) is not None
+
+
+def test_what_scikit_learn_fits_on_a_table_with_levels_says_why():
+    problem = to_problem(np.arange(60.0).reshape(30, 2) % 7, np.arange(30) % 2, nominal=[1])
+    for model, reason in ((LogisticRegression(), "there are nominal columns"), (SVC(kernel="poly"), "nominal columns")):
+        scorer = CrossValidated(model, cv=3).bind(problem, np.random.default_rng(0), Resources())
+        assert scorer.way == f"scikit-learn fits each subset: {reason}"
+        assert scorer._behind_preparation(np.ones(2, dtype=bool), np.arange(20), problem.X[20:]) is None

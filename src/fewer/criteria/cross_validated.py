@@ -28,7 +28,7 @@ from fewer.contracts import CHANGES, ROWS, Criterion, IncompatibleError, Masks, 
 from fewer.contracts.declaring import Scoring, parameters
 from fewer.criteria._preparation import OWN_NUMBERS, WORTH_THREADS, Preparation, last_of, library_of, merged_columns
 from fewer.criteria._racing import ceiling_of, race
-from fewer.criteria.engines import PARTS, PartMaker, find_engine, find_part, in_single_precision, make_part
+from fewer.criteria.engines import PartMaker, find_engine, find_part, in_single_precision, is_known, make_part
 from fewer.criteria.engines._engine import Engine, Split
 from fewer.criteria.engines._histogram_boosting import HistogramBoosting
 from fewer.criteria.engines._parts import Part
@@ -311,6 +311,8 @@ class CrossValidatedScorer(PredictiveScorer):
     def _way_of_fits(self) -> str:
         if isinstance(self._maker, PartMaker):
             return "compiled, fold by fold"
+        if self._is_compiled_behind:
+            return "compiled, each subset by itself, where the steps before the model make an array of numbers"
         unknown = self._why_fitted.endswith("recognised estimators")
         return f"scikit-learn fits each subset: {self._maker if unknown else self._why_fitted}"
 
@@ -666,22 +668,26 @@ class CrossValidatedScorer(PredictiveScorer):
         memberships = outputs if part.has_memberships else None
         return _RecordedClassifier(memberships, part.classes_, part.codes(outputs), part.decisions(outputs))
 
-    def _behind_preparation(self, mask: Masks, train: IntArray, held: Any, new_missing: Any = False) -> Any:
-        """Fit what engines know on the columns that a preparation makes; return its predictions of other rows, or None.
+    @cached_property
+    def _is_compiled_behind(self) -> bool:
+        """Whether the last step is compiled behind steps that make columns of their own for each subset.
 
-        A table with levels has one-hot columns for each subset of its own, so that nothing is shared between subsets;
-        but the fit of the last step by itself takes a fraction of scikit-learn's time.
+        Nothing is shared between subsets then; but the fit of the last step by itself takes a fraction of the time that
+        scikit-learn takes.
         """
-        rows = self.problem
-        if self._why_whole or rows.n_outputs > 1 or not rows.nominal[np.flatnonzero(mask)].any():
+        rows, has_steps = self.problem, isinstance(self._estimator, Pipeline)
+        if self._why_whole or rows.n_outputs > 1 or rows.sparse is not None or isinstance(self._maker, PartMaker):
+            return False
+        return bool(has_steps or rows.nominal.any()) and is_known(last_of(self._estimator)[1], *rows.X.shape)
+
+    def _behind_preparation(self, mask: Masks, train: IntArray, held: Any, new_missing: Any = False) -> Any:
+        """Fit a model on the columns that a preparation makes; return its predictions of other rows, or None."""
+        if not self._is_compiled_behind or not np.any(mask):
             return None
         model = self._preparation.model(np.flatnonzero(mask), new_missing)
-        last = last_of(model)[1]
-        if not isinstance(model, Pipeline) or type(last) not in PARTS:
-            return None
         cells, held = _before_last(model, self._preparation.cells(mask, train), self._labels[train], held)
-        weights = _weights(rows.sample_weight, train).get("sample_weight")
-        part = make_part(last, cells, self._labels[train], held, weights)
+        weights = _weights(self.problem.sample_weight, train).get("sample_weight")
+        part = make_part(last_of(model)[1], cells, self._labels[train], held, weights)
         return self._recorded(np.ones(cells.shape[1], dtype=bool), part)
 
     def _attempt(self, work: Any) -> float:

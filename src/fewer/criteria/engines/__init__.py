@@ -30,7 +30,7 @@ from fewer.criteria.engines._support_vectors import SupportVectors
 from fewer.criteria.engines._trees import BOOSTINGS, FORESTS, TREES, BoostingPart, ForestPart, TreePart
 from fewer.problem import FloatArray, IntArray, Problem
 
-__all__ = ["Engine", "find_engine", "find_part", "forest_importances", "in_single_precision", "make_part"]
+__all__ = ["Engine", "find_engine", "find_part", "forest_importances", "in_single_precision", "is_known", "make_part"]
 
 FILL = SimpleImputer(strategy="median", keep_empty_features=True)
 TRANSFORMERS = (StandardScaler, MinMaxScaler, SimpleImputer, SingleUnits)
@@ -246,6 +246,28 @@ def _kind_of(model: Any, n_rows: int, n_columns: int) -> type[Part] | str:
     return kind if agrees(kind, recognised) else "this version of scikit-learn fits it differently"
 
 
+def is_known(model: Any, n_rows: int, n_columns: int) -> bool:
+    """Say whether a model can be fitted here on so many rows and columns, whatever makes these.
+
+    Parameters
+    ----------
+    model : estimator
+        Without the steps before it.
+    n_rows, n_columns : int
+        The shape of the table.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> is_known(SVC(), 100, 5), is_known(SVC(kernel="poly"), 100, 5)
+    (True, False)
+    """
+    return not isinstance(_kind_of(model, n_rows, n_columns), str)
+
+
 def make_part(model: Any, train: Any, labels: Any, test: Any, weights: FloatArray | None) -> Part | None:
     """Lay out prepared rows for a model; None if it is not known, or these rows are left to scikit-learn.
 
@@ -271,6 +293,8 @@ def make_part(model: Any, train: Any, labels: Any, test: Any, weights: FloatArra
     kind = _kind_of(model, *train.shape)
     odd = isinstance(model, HISTOGRAM_BOOSTINGS) and np.ndim(model.categorical_features)
     if isinstance(kind, str) or odd or not isinstance(train, np.ndarray) or train.dtype.kind != "f":
+        return None
+    if np.isnan(train).any() and not kind.takes_missing:
         return None
     return PartMaker(kind, model, []).make(train, labels, test, weights)
 
