@@ -86,7 +86,7 @@ class Scratch(NamedTuple):
     histograms: FloatArray
     # (n_slots, n_columns, 4): bits of the bins that are not exactly zero. What stands in others is left from before.
     used: NDArray[np.uint64]
-    dense: FloatArray  # One histogram, zero between uses.
+    dense: FloatArray  # Histograms of four columns, zero between uses.
     cuts: FloatArray  # Gradients, hessians, rows, bins and gains of the cuts of one column.
     # (gradient, hessian, 1, 0) of each row, class by class, and last of the rows of a node: (K + 1, 4 n).
     cells: FloatArray
@@ -96,7 +96,7 @@ class Scratch(NamedTuple):
     sums: FloatArray
     counts: IntArray
     sets: NDArray[np.uint8]  # 256 for each node: whether the rows of a bin go left.
-    marks: NDArray[np.uint8]  # 256, zero between uses: bins with rows.
+    marks: NDArray[np.uint8]  # 256 for each of four columns, zero between uses: bins with rows.
 
 
 @inner(counted=False)
@@ -364,9 +364,39 @@ def _settle(work, node, by_gain):
 
 
 @inner(counted=False)
+def _add_rows(rows, columns, first, work, start, n, cells):
+    """Add rows of a node to the dense histograms of four columns, or of one; return of how many.
+
+    A sum waits for the one before it in the same bin; those of four columns do not wait for each other.
+    """
+    order, train, width, dense, marks = work.order, rows.train, rows.train.shape[1], work.dense, work.marks
+    a = width * columns[first]
+    if first + 4 > columns.shape[0]:
+        for i in range(n):
+            bin_a = np.int64(get(train, a + np.int64(get(order, start + i))))
+            add_cell(dense, 4 * bin_a, cells, 4 * i)
+            put(marks, bin_a, np.uint8(1))
+        return 1
+    b, c, d = width * columns[first + 1], width * columns[first + 2], width * columns[first + 3]
+    for i in range(n):
+        row = np.int64(get(order, start + i))
+        bin_a, bin_b = np.int64(get(train, a + row)), np.int64(get(train, b + row))
+        bin_c, bin_d = np.int64(get(train, c + row)), np.int64(get(train, d + row))
+        add_cell(dense, 4 * bin_a, cells, 4 * i)
+        add_cell(dense, CELLS + 4 * bin_b, cells, 4 * i)
+        add_cell(dense, 2 * CELLS + 4 * bin_c, cells, 4 * i)
+        add_cell(dense, 3 * CELLS + 4 * bin_d, cells, 4 * i)
+        put(marks, bin_a, np.uint8(1))
+        put(marks, 256 + bin_b, np.uint8(1))
+        put(marks, 512 + bin_c, np.uint8(1))
+        put(marks, 768 + bin_d, np.uint8(1))
+    return 4
+
+
+@inner(counted=False)
 def _plant(rows, columns, growth, work, k):
     """Lay out the root of a tree: all rows, and their histograms."""
-    n, m, dense, cells = rows.train.shape[1], rows.test.shape[1], work.dense, work.cells[k]
+    n, m, first, ready = rows.train.shape[1], rows.test.shape[1], 0, 0
     nodes, sums, n_slots = work.nodes, work.sums, work.used.shape[0] - 1
     for i in range(n):
         work.order[i] = i
@@ -383,22 +413,19 @@ def _plant(rows, columns, growth, work, k):
     sums[0, VALUE] = 0.0
     sums[0, GAIN] = -1.0
     for at in range(columns.shape[0]):
-        column = rows.train[columns[at]]
-        for i in range(n):
-            cell = np.int64(get(column, i))
-            add_cell(dense, 4 * cell, cells, 4 * i)
-            put(work.marks, cell, np.uint8(1))
+        if at == ready:
+            first, ready = at, ready + _add_rows(rows, columns, at, work, 0, n, work.cells[k])
         if at == 0:
-            _sum_of_bins(dense, work.cuts)
+            _sum_of_bins(work.dense, work.cuts)
             sums[0, GRADIENT] = work.cuts[0]
             sums[0, HESSIAN] = float(n) if growth.loss == SQUARED and not growth.weighted else work.cuts[1]
         for word in range(4):
-            bits = take_marks(work.marks, word << 6)
+            bits = take_marks(work.marks, 256 * (at - first) + (word << 6))
             put(work.used, 4 * at + word, bits)
             while bits != np.uint64(0):
                 cell = 4 * ((word << 6) + lowest_bit(bits))
                 bits &= bits - np.uint64(1)
-                move_cell(dense, cell, work.histograms, CELLS * at + cell)
+                move_cell(work.dense, CELLS * (at - first) + cell, work.histograms, CELLS * at + cell)
 
 
 @inner(counted=False)
@@ -457,24 +484,22 @@ def _part_histograms(rows, columns, growth, work, k, parent, left, categories, m
         row = 4 * np.int64(get(order, start + i))
         put(gathered, 4 * i, get(cells, row))
         put(gathered, 4 * i + 1, get(cells, row + 1))
+    first, ready = 0, 0
     for at in range(columns.shape[0]):
         f = columns[at]
-        column = rows.train[f]
-        for i in range(n):
-            cell = np.int64(get(column, np.int64(get(order, start + i))))
-            add_cell(work.dense, 4 * cell, gathered, 4 * i)
-            put(work.marks, cell, np.uint8(1))
+        if at == ready:
+            first, ready = at, ready + _add_rows(rows, columns, at, work, start, n, gathered)
         width = CELLS * columns.shape[0]
         place, other = width * nodes[large, SLOT] + CELLS * at, width * nodes[small, SLOT] + CELLS * at
         for word in range(4):
-            bits = take_marks(work.marks, word << 6)
+            bits = take_marks(work.marks, 256 * (at - first) + (word << 6))
             put(work.used, (other >> 8) + word, bits)
             empty = np.uint64(0)
             while bits != np.uint64(0):
                 bit = lowest_bit(bits)
                 bits &= bits - np.uint64(1)
                 cell = 4 * ((word << 6) + bit)
-                move_cell(work.dense, cell, work.histograms, other + cell)
+                move_cell(work.dense, CELLS * (at - first) + cell, work.histograms, other + cell)
                 empty |= subtract_cell(work.histograms, place + cell, other + cell) << np.uint64(bit)
             put(work.used, (place >> 8) + word, get(work.used, (place >> 8) + word) & ~empty)
         if is_open:

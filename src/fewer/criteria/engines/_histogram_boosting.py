@@ -302,7 +302,7 @@ def _scratch(rows: kernel.Binned, growth: kernel.Growth, k: int, n_columns: int)
     return kernel.Scratch(
         histograms=np.empty((n_slots + 1) * n_columns * kernel.CELLS),
         used=np.empty((n_slots + 1, n_columns, 4), dtype=np.uint64),
-        dense=np.zeros(kernel.CELLS),
+        dense=np.zeros(4 * kernel.CELLS),
         cuts=np.empty(4 * kernel.CUTS),
         cells=cells,
         order=np.empty(n + m + max(n, m), dtype=np.uint32),
@@ -310,5 +310,5 @@ def _scratch(rows: kernel.Binned, growth: kernel.Growth, k: int, n_columns: int)
         sums=np.empty((n_nodes, 6)),
         counts=np.zeros(4, dtype=np.int64),
         sets=np.empty(256 * n_nodes, dtype=np.uint8),
-        marks=np.zeros(256, dtype=np.uint8),
+        marks=np.zeros(4 * 256, dtype=np.uint8),
     )
