@@ -63,7 +63,7 @@ def test_absolute_coefficients_are_at_the_minimum(weighted):
     y = (X[:, 0] - X[:, 1] + rng.normal(size=90) > 0.5).astype(int)
     weights = rng.integers(1, 4, len(y)) / 2.0 if weighted else None
     problem, train = Problem.from_arrays(X, y, sample_weight=weights), np.arange(len(y))
-    model = LogisticRegression(C=0.1, l1_ratio=1, solver="liblinear", tol=1e-12, max_iter=10**5)
+    model = LogisticRegression(C=0.1, l1_ratio=1, solver="liblinear", tol=1e-12, max_iter=10**5, random_state=0)
     folds = Folds(problem, [(train, train)], [StandardScaler()], True)
     engine = AbsoluteEngine(model, folds, EngineMetric("roc_auc"))
     out = np.empty((len(y), 2))
