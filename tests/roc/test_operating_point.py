@@ -34,7 +34,7 @@ def test_a_score_that_reaches_the_threshold_is_positive():
     X = np.array([[0.5], [1.0], [1.5]])
     assert vertex(1.0).predict(X).tolist() == ["no", "yes", "yes"]
     assert vertex(1.0, positive=0).predict(X).tolist() == ["yes", "no", "no"]
-    assert vertex(-np.inf).called(X).all()
+    assert vertex(-np.inf).predict(X).tolist() == ["yes"] * 3
     assert vertex(1.0).fit().predict(X).tolist() == ["no", "yes", "yes"]
 
 

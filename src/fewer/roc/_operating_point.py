@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from fewer.estimators import TableReader
-from fewer.problem import BoolArray, FloatArray
+from fewer.problem import FloatArray
 from fewer.roc._curve import ChordPoint
 from fewer.roc._learners import LearnedRule
 from fewer.roc._rates import Costs, Rates, predictive_value
@@ -169,21 +169,8 @@ class VertexClassifier(ClassifierMixin, BaseEstimator):
         -------
         array of shape (n_samples,)
         """
-        return self.classes_[np.where(self.called(cells), self.positive_, 1 - self.positive_)]
-
-    def called(self, cells: FloatArray) -> BoolArray:
-        """Say which rows, read already, are called positive.
-
-        Parameters
-        ----------
-        cells : array of shape (n_samples, n_features)
-            The features as numbers.
-
-        Returns
-        -------
-        bool array of shape (n_samples,)
-        """
-        return np.asarray(self.rule.scores(cells) >= self.threshold)
+        is_called = self.rule.scores(cells) >= self.threshold
+        return self.classes_[np.where(is_called, self.positive_, 1 - self.positive_)]
 
     def __sklearn_is_fitted__(self) -> bool:
         return True

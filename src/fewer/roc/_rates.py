@@ -306,10 +306,6 @@ class Witnesses:
     rows: Literal["calibration", "validation"]
 
     @cached_property
-    def _apart(self) -> dict[tuple[int, int], float]:
-        return {}
-
-    @cached_property
     def vertex_rates(self) -> tuple[FloatArray, FloatArray]:
         """Return the false and the true positive rate of each vertex."""
         weight = np.ones(len(self.positive)) if self.weight is None else self.weight
@@ -343,10 +339,7 @@ class Witnesses:
 
     def told_apart(self, low: int, high: int) -> float:
         """Return the share of rows with distinct cells, among those that two vertices use."""
-        if (low, high) not in self._apart:
-            found = len(np.unique(joint_digests(self.digests[low], self.digests[high])))
-            self._apart[low, high] = found / len(self.positive)
-        return self._apart[low, high]
+        return len(np.unique(joint_digests(self.digests[low], self.digests[high]))) / len(self.positive)
 
     def draws(self, low: int, high: int, choice: Choice, seed: Any) -> FloatArray:
         """Return the number of each row that decides who decides it."""
