@@ -149,3 +149,9 @@ def test_shares_a_hair_above_one_are_probabilities():
     rows = Problem.from_arrays(np.zeros((2, 1)), ["no", "yes"])
     shares = np.array([[1.0 + 1e-9, 0.0], [0.0, 1.0 + 1e-9]])
     assert score_outputs("neg_log_loss", shares, rows) == pytest.approx(0.0, abs=1e-9)
+
+
+def test_a_model_of_quantities_is_refused_for_classes():
+    problem = make_problem()
+    with pytest.raises(InputError, match="LinearRegression.. predicts a quantity, but the target has classes"):
+        bind(CrossValidated(LinearRegression()), problem).predict(np.ones(problem.n_features, dtype=bool), problem.X)

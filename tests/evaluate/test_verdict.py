@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fewer.evaluate import MethodScore, verdict
+from fewer.evaluate.grading import Verdict
 
 
 def score(difference, low, high, *, name="knn-forward", estimator="knn", role="method", n_features=12.2, base=0.8):
@@ -90,3 +91,9 @@ def test_words_agree_with_numbers(difference, reach):
     if text.startswith(("Better", "Not known")):
         numbers = [float(number.replace("−", "-")) for number in re.findall(r"[−+]\d+\.\d|(?<=[ (])0\.0", text)]
         assert numbers[-2:] == pytest.approx([100 * low, 100 * high], abs=0.0501)
+
+
+def test_rows_needed_are_told_only_where_two_points_mean_something():
+    made = {"n_chosen": 5, "n_features": 10, "rows_needed": 3000}
+    assert "about 3,000 rows" in Verdict.of(0.0, -0.05, 0.05, score_name="R²", **made).sentence
+    assert Verdict.of(1.0, -0.5, 3.9, score_name="neg_root_mean_squared_error", **made).sentence.endswith("(95 %).")

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from sklearn.datasets import load_diabetes
 
 from fewer import AutoSelector
 from fewer.problem import Problem
@@ -108,3 +109,14 @@ def test_a_sample_says_nothing_of_each_row():
     X = rng.normal(size=(300, 4))
     problem = Problem.from_arrays(X, X[:, 0] > 0)
     assert AutoSelector(random_state=0, standins=False, budget=0.1).answer(problem).tried is None
+
+
+def test_losses_in_roots_of_squared_errors_are_those_of_squared_errors_in_that_unit():
+    X, y = load_diabetes(return_X_y=True)
+    squared, root = (
+        AutoSelector(scoring=name, random_state=0).fit(X, y)
+        for name in ("neg_mean_squared_error", "neg_root_mean_squared_error")
+    )
+    assert np.array_equal(squared.support_, root.support_)
+    lowest = -max(squared.curve_["score"])
+    assert np.isclose(root.margin_["margin"], squared.margin_["margin"] / (2.0 * np.sqrt(lowest)), rtol=0.05)

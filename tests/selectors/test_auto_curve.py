@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 from scipy import stats
-from sklearn.metrics import accuracy_score, balanced_accuracy_score, r2_score, roc_auc_score
+from sklearn.metrics import accuracy_score, balanced_accuracy_score, f1_score, r2_score, roc_auc_score
 
 from fewer.problem import Problem
 from fewer.selectors.auto._curve import DEPENDENT, Curve, Loss, balanced_weights, chance_of, mean_and_error
@@ -38,6 +38,24 @@ def test_scores_are_those_of_scikit_learn(scoring, metric):
     outputs = RNG.dirichlet(np.ones(3), size=(60, 1))
     assert np.isclose(loss.scores(outputs)[0][0], metric(y, outputs[:, 0].argmax(axis=1)))
     assert np.array_equal(rows, np.arange(60))
+
+
+def test_a_metric_is_asked_once_about_the_same_outputs():
+    y, asked = np.repeat([0, 1], 30), []
+
+    def counted(model, X, y):
+        asked.append(len(y))
+        return f1_score(y, model.predict(X))
+
+    rows = Problem.from_arrays(np.zeros((60, 1)), y)
+    loss, _ = Loss.of(rows, split_rows(rows, 5, np.random.default_rng(0)), counted)
+    outputs = RNG.dirichlet(np.ones(2), size=(60, 3))
+    first = loss.losses(outputs)
+    assert np.array_equal(loss.losses(outputs[:, [2, 0]]), first[:, [2, 0]])
+    assert asked == [12] * 15
+    folds = [loss.folds == fold for fold in range(5)]
+    truth = [[-f1_score(y[part], outputs[part, size].argmax(axis=1)) for size in range(3)] for part in folds]
+    assert np.allclose(first, truth)
 
 
 def test_the_score_of_a_quantity_is_the_loss_in_another_unit():

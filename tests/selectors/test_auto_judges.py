@@ -139,6 +139,9 @@ def test_models_are_known_by_name():
     assert type(estimator_named("forest", "regression")).__name__ == "RandomForestRegressor"
     assert type(estimator_named("logistic", "classification")[-1]).__name__ == "LogisticRegression"
     assert estimator_named(None, "regression") is None
+    X = np.arange(12.0).reshape(6, 2)
+    assert estimator_named("linear", "classification").fit(X, [0, 1] * 3).predict(X).shape == (6,)
+    assert np.array_equal(X, np.arange(12.0).reshape(6, 2))  # whoever gets this model keeps their rows
     with pytest.raises(InputError, match="'oak'; give an estimator or one of knn, linear, forest"):
         estimator_named("oak", "classification")
 

@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier, is_regressor
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.impute import SimpleImputer
@@ -869,6 +869,11 @@ def _outputs(model: Any, X: Any, problem: Problem) -> FloatArray:
         out = np.full((X.shape[0], problem.n_classes), decision.min() - 1.0)
         out[:, known] = decision if decision.ndim == 2 else np.column_stack([-decision, decision])
     else:
+        if is_regressor(model):
+            raise InputError(
+                f"{last_of(model)[1]} predicts a quantity, but the target has classes; give a classifier, "
+                "or say that it is a quantity (task='regression', --task regression)."
+            )
         out = np.zeros((X.shape[0], problem.n_classes))
         out[np.arange(len(out)), [place[label] for label in np.asarray(model.predict(X)).tolist()]] = 1.0
     return out

@@ -30,6 +30,8 @@ SHARES = ("accuracy", "balanced_accuracy", "roc_auc", "f1", "precision", "recall
 QUANTITY_SCORES = re.compile(
     r"r2|explained_variance|max_error|neg_(mean|median|root|max)_|d2_(absolute|pinball|tweedie)"
 )
+# Errors in the unit of the target.
+ERRORS = re.compile(r"max_error|neg_(mean|median|root|max)_")
 # How much each part counts in the variance of a difference: rows (of two measurements), folds, the gap between the
 # two measurements.
 OF_ROWS, OF_FOLDS, OF_GAP = 0.7, 0.5, 0.1
@@ -391,7 +393,9 @@ class Verdict:
             sentence = f"Worse with {kept}: {amount.plain(difference)} {of} {amount.verb(difference)} lost ({span})."
             return cls(Kind.WORSE, *numbers, sentence)
         narrow = f"± {amount.plain(TOLERATED).replace('2.0', '2')}"
-        more = f"; about {rows_needed:,} rows would narrow this to {narrow}" if rows_needed else ""
+        # In the target's own unit, as for an absolute error, such a width says nothing.
+        is_told = rows_needed and not ERRORS.match(score_name)
+        more = f"; about {rows_needed:,} rows would narrow this to {narrow}" if is_told else ""
         reach = f"between {amount(low)} and {amount(high, unit=True)} {of} (95 %)"
         sentence = f"Not known whether {kept} {'is' if n_chosen == 1 else 'are'} as good: {reach}{more}."
         return cls(Kind.NOT_KNOWN, *numbers, sentence)

@@ -183,6 +183,8 @@ def _rate(race: PathRace, path: str, names: list[str], curve: Curve) -> float:
 
     Scores of single sizes jump with single rows; their slope against the smooth loss, over all sizes, does not.
     """
+    if race.loss.scoring == "neg_root_mean_squared_error":  # the slope of a root where the loss is lowest
+        return float(0.5 / np.sqrt(max(curve.loss[race.free].min(), 1e-300)))
     if race.loss.exact:
         return race.loss.unit
     scores = np.mean([race.loss.scores(race.outputs[path, name])[0] for name in names], axis=0)

@@ -451,7 +451,7 @@ def estimator_named(estimator: Any, task: Task) -> Any:
     if name not in makers:
         raise InputError(f"Unknown estimator={estimator!r}; give an estimator or one of {', '.join(makers)}.")
     model = makers[name]()
-    return model if name in ("forest", "boosting", "tree") else make_pipeline(StandardScaler(copy=False), model)
+    return model if name in ("forest", "boosting", "tree") else make_pipeline(StandardScaler(), model)
 
 
 def model_named(judge: str, task: Task) -> Any:
