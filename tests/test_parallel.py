@@ -29,7 +29,7 @@ from fewer.parallel import Shared, _same, connect, in_threads, leaves_machine, r
 from fewer.problem import Problem
 from fewer.rankers import MRMR
 from fewer.search import Annealing, Forward
-from fewer.statistics import GramSums, collect
+from fewer.statistics import DealtFolds, GramSums, collect
 
 distributed = pytest.importorskip("distributed")
 
@@ -157,7 +157,7 @@ def gram_answer(frame):
     stream = open_stream(frame, "y", exclude=["who"])
     words = {"criterion": "least-squares:cv=3", "n_features_to_select": 2, "cv": 2, "random_state": 0}
     found, grouped = (streaming.select(own, **words) for own in (stream, open_stream(frame, "y", groups="who")))
-    sums = collect(stream, partial(GramSums, stream.like, 2), Resources())
+    sums = collect(stream, partial(GramSums, stream.like, DealtFolds(2)), Resources())
     answers = [(one.features, one.score_search, one.score_heldout) for one in (found, grouped)]
     return answers, sums.products.tobytes(), sums.about.tobytes()
 

@@ -15,7 +15,7 @@ from fewer import streaming
 from fewer.contracts import Resources
 from fewer.errors import InputError
 from fewer.io import PartWork, Source, open_source, open_stream
-from fewer.statistics import GramSums, collect
+from fewer.statistics import DealtFolds, GramSums, collect
 
 pytest.importorskip("pyspark")
 if shutil.which("java") is None:
@@ -85,7 +85,7 @@ def answer(table):
     words = {"criterion": "least-squares:cv=3", "n_features_to_select": 2, "cv": 2, "random_state": 0}
     found = fewer.select(table, "y", **words)
     kept = fewer.select(table, "y", groups="who", **words)
-    sums = collect(stream, partial(GramSums, stream.like, 2), Resources())
+    sums = collect(stream, partial(GramSums, stream.like, DealtFolds(2)), Resources())
     ranking, _ = streaming.rank(stream, "f-test")
     grouped = kept.features, kept.score_search, kept.heldout
     return (grouped, found.features, found.score_search, found.score_heldout, found.frequency, ranking.scores.tolist(),

@@ -94,7 +94,7 @@ def test_new_rows_are_predicted_from_all_bound_rows():
 def test_folds_of_sums_can_be_joined_and_left_out():
     problem = table("regression")
     folds = np.arange(problem.n_samples) % 6
-    sums = GramSums(problem, 6, folds=folds)
+    sums = GramSums(problem, folds)
     sums.add(problem)
     part = FoldedLeastSquaresScorer(sums, [np.array([1, 2]), np.array([4, 5])], 1e-3)
     kept = np.isin(folds, [1, 2, 4, 5])

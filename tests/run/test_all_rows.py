@@ -25,7 +25,7 @@ def test_units_leave_in_the_order_of_fits_from_scratch():
     X = np.column_stack([X, X[:, 2] * X[:, 3]])  # an input of two units
     y = X[:, 0] + 0.5 * X[:, 1] + 0.7 * X[:, 6] + 0.2 * X[:, 4] + rng.normal(size=300)
     rows = Problem.from_arrays(X, y, task="regression")
-    sums = GramSums(rows, 1)
+    sums = GramSums(rows, DealtFolds(1))
     sums.add(rows)
     units = [np.array(own) for own in ([0], [1], [2, 6], [3, 6], [4, 5])]
     found = eliminated(sums.system().parts[0], 7, units)

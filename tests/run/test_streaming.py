@@ -325,9 +325,11 @@ def test_sums_of_a_part_of_the_large_table_are_those_in_memory(part):
         else partial(TargetMoments, shift_of(like)[:, 0], float(like.y.mean()))
     )
     chunks = collect(
-        stream, lambda: (moments(), JointCounts(bins), PairCounts(bins), GramSums(like, 10, 3)), Resources()
+        stream,
+        lambda: (moments(), JointCounts(bins), PairCounts(bins), GramSums(like, DealtFolds(10, seed=3))),
+        Resources(),
     )
-    whole = (moments(), JointCounts(bins), PairCounts(bins), GramSums(like, 10, folds=folds))
+    whole = (moments(), JointCounts(bins), PairCounts(bins), GramSums(like, folds))
     for one in whole:
         one.add(rows)
     for place in (1, 2):

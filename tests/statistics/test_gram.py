@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fewer.problem import Problem
-from fewer.statistics import GramSums, row_folds
+from fewer.statistics import DealtFolds, GramSums, row_folds
 
 
 def mixed(task):
@@ -38,7 +38,7 @@ def filled_and_scaled(problem):
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_system_is_that_of_the_scaled_rows_of_each_fold(task):
     problem = mixed(task)
-    sums, other = (GramSums(problem.take(np.arange(20)), 4, seed=3) for _ in range(2))
+    sums, other = (GramSums(problem.take(np.arange(20)), DealtFolds(4, seed=3)) for _ in range(2))
     for low in range(0, 200, 60):
         sums.add(problem.take(np.arange(low, min(low + 60, 200))), start=low)
     other.add(problem.take(np.arange(200, 300)), start=200)

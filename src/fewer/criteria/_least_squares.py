@@ -194,7 +194,7 @@ class LeastSquares(Criterion):
                 f"Folds keep one Gram matrix each, which takes {amount(needed)} for {problem.n_features:,} columns; "
                 "use a prefilter, fewer folds, or cv='loo'."
             )
-        sums = GramSums(problem, n_folds, folds=folds)
+        sums = GramSums(problem, folds)
         with one_blas_thread():
             sums.add(problem)
         return FoldedLeastSquaresScorer(sums, [np.array([k]) for k in range(n_folds)], self.alpha, problem, folds)

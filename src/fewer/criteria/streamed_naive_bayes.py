@@ -17,7 +17,7 @@ from fewer.kernels.bundles import Units
 from fewer.models.discrete_naive_bayes import log_prior, log_table
 from fewer.models.mdlp import MDLPDiscretizer, mdlp_cuts
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
-from fewer.statistics import Bins, DealtFolds, FoldCounts, MissingCells, Ranges, RowSample, Statistics, collect
+from fewer.statistics import Bins, DealtFolds, JointCounts, MissingCells, Ranges, RowSample, Statistics, collect
 
 if TYPE_CHECKING:
     from fewer.criteria._naive_bayes import NaiveBayes
@@ -35,7 +35,8 @@ class CountedTable:
 
     stream: Stream
     bins: Bins
-    counts: FoldCounts
+    folds: DealtFolds
+    counts: JointCounts
     varies: BoolArray
     n_missing: int
     n_cut: int
@@ -55,20 +56,25 @@ class CountedTable:
         p = like.n_features
         drawn, ranges, missing = collect(stream, lambda: (sample.empty(), Ranges(p), MissingCells(p)), resources)
         bins = Bins.of(like, [_edges(drawn.rows, column) for column in range(p)])
-        counts = collect(stream, partial(FoldCounts, bins, folds), resources)
+        counts = collect(stream, partial(JointCounts, bins, folds), resources)
         varies, seen = ranges.low < ranges.high, (int(missing.counts.sum()), drawn.rows.n_samples)
-        return cls(stream, bins, counts, varies, *seen, float(criterion.alpha), resources)
+        return cls(stream, bins, folds, counts, varies, *seen, float(criterion.alpha), resources)
+
+    @property
+    def mass(self) -> FloatArray:
+        """The weight of the rows of each fold and class."""
+        return self.counts.tables_given(0).sum(axis=0)
 
     def learn(self, cells: BoolArray) -> tuple[IntArray, IntArray]:
         """Return the tables, below each other, and the prior that the rows of some folds teach."""
         pieces = []
         for feature, n_codes in enumerate(self.bins.n_codes.tolist()):
-            levels = self.counts.table(feature)[:-1, cells].sum(axis=1)
+            levels = self.counts.tables_given(feature)[:-1, cells].sum(axis=1)
             there = levels.sum(axis=1) > 0
             full = np.zeros((n_codes, levels.shape[1]), dtype=np.int64)
             full[:-1][there] = log_table(levels, there, self.alpha)[1][:-1]
             pieces.append(full[:, 1:] - full[:, :1])
-        prior = log_prior(self.counts.mass[cells].sum(axis=0))
+        prior = log_prior(self.mass[cells].sum(axis=0))
         return np.concatenate(pieces), prior[1:] - prior[:1]
 
     def rules(self, trains: Sequence[BoolArray], judges: IntArray) -> BayesRules:
@@ -77,7 +83,7 @@ class CountedTable:
         codes = self.bins.n_codes
         start = np.arange(len(trains))[:, None] * codes.sum() + (np.cumsum(codes) - codes)
         tables, prior = np.concatenate([tables for tables, _ in learnt]), np.stack([prior for _, prior in learnt])
-        return BayesRules(self.bins, tables, start.astype(np.int64), prior, judges, self.counts.folds)
+        return BayesRules(self.bins, tables, start.astype(np.int64), prior, judges, self.folds)
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,9 +165,9 @@ class StreamedNaiveBayesScorer(Scorer):
 
     def __init__(self, counted: CountedTable, without: int | None = None) -> None:
         self._counted = counted
-        trains, judges = Splits.of(counted.counts.folds, without)
+        trains, judges = Splits.of(counted.folds, without)
         self._rules = counted.rules(list(trains), judges)
-        self._whole = float(counted.counts.mass[judges >= 0].sum())
+        self._whole = float(counted.mass[judges >= 0].sum())
 
     def score(self, masks: Masks) -> FloatArray:
         masks = np.ascontiguousarray(masks, dtype=bool)

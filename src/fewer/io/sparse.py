@@ -12,7 +12,7 @@ from scipy import sparse
 
 from fewer.errors import InputError
 from fewer.io.memory import amount, available_memory
-from fewer.problem import BoolArray, FloatArray, IntArray, Problem
+from fewer.problem import FloatArray, IntArray, Problem
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -136,19 +136,8 @@ class SparseProblem(Problem):
         return np.bincount(columns, minlength=self.n_features)
 
     @cached_property
-    def nominal(self) -> BoolArray:
-        """Which columns compare only as equal or not: none."""
-        return np.zeros(self.n_features, dtype=bool)
-
-    @cached_property
-    def constant(self) -> BoolArray:
-        """Which columns hold at most one distinct value in these rows, missing cells apart."""
-        low, high = self.ranges
-        return np.asarray(low >= high)
-
-    @cached_property
-    def ranges(self) -> tuple[FloatArray, FloatArray]:
-        """The smallest and largest cell of each column; infinite where there is none."""
+    def extremes(self) -> tuple[FloatArray, FloatArray]:
+        """The smallest and largest cell of each column; infinite, and the wrong way round, where there is none."""
         return column_ranges(self.by_column)
 
     def take(self, rows: NDArray[Any]) -> SparseProblem:

@@ -216,7 +216,7 @@ def f_test_of_classes(moments: ClassMoments, tables: LevelTable, nominal: BoolAr
 
 def f_test_of_target(moments: TargetMoments, levels: LevelMoments) -> Ranking:
     """Rank by the test of the correlation with a quantity, nominal columns by analysis of variance over levels."""
-    n, square = moments.counts, moments.correlation**2
+    n, square = moments.counts[:, 0], moments.correlation**2
     usable = (n >= 3) & ~moments.constant
     rest = np.where(1.0 - square <= 1e-15, 0.0, 1.0 - square)
     tests = f_tests(square * np.maximum(n - 2, 0), rest, np.ones_like(n), n - 2, usable, usable & (rest == 0.0))
@@ -272,8 +272,7 @@ class _BySums(Ranker):
     def rank_stream(self, stream: Stream, rng: np.random.Generator, resources: Resources) -> Ranking:
         ranking, moments = self._of_sums(stream, resources)
         refuse_constant(moments.constant)
-        counts = moments.counts.sum(axis=1) if isinstance(moments, ClassMoments) else moments.counts
-        return ranking.bare_last(1.0 - counts / max(moments.n_weighted, 1), moments.constant)
+        return ranking.bare_last(1.0 - moments.counts.sum(axis=1) / max(moments.n_weighted, 1), moments.constant)
 
     @abstractmethod
     def _of_sums(self, rows: Problem | Stream, resources: Resources) -> tuple[Ranking, ClassMoments | TargetMoments]:

@@ -725,7 +725,7 @@ class AllRows:
         terms = replace(terms, pairs=pairs)
         others = replace(others, terms=terms, before=None)
         like = others.weighted(terms.problem(rows))
-        gram = collect(others, partial(GramSums, like, deal.n_cells, seed, deal), resources)
+        gram = collect(others, partial(GramSums, like, deal), resources)
         used = [deal.trains(without) for without in (None, *range(len(deal.held)))]
         whole, *folds = (EliminationOrder.of(gram, terms, space, cells) for cells in used)
         n_units = len(space.units)

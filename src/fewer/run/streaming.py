@@ -288,7 +288,7 @@ def _on_sums(stream: Stream, plan: Plan, criterion: Any, resources: Resources) -
         work = _SearchPlan(stream.sent(), selector, DealtFolds.of(stream, max(cv, 1), int(criterion.cv), seed))
         searched: _Searched
         if isinstance(criterion, LeastSquares):
-            make = partial(GramSums, stream.like, work.folds.n_cells, seed, work.folds)
+            make = partial(GramSums, stream.like, work.folds)
             searched = collect(stream, make, resources, partial(_search_gram, work, cv > 0))
         elif isinstance(criterion, CrossValidated):
             model = LogisticModel.of(criterion, stream.like)

@@ -6,7 +6,7 @@ order, so that the result does not depend on who computed them. Kept for each fo
 
 from fewer.statistics._association import Associations, Measure, Uncertainties
 from fewer.statistics._base import Statistics, collect
-from fewer.statistics._counts import Bins, FoldCounts, JointCounts, PairCounts, information
+from fewer.statistics._counts import Bins, JointCounts, PairCounts, information
 from fewer.statistics._folds import DealtFolds, row_folds
 from fewer.statistics._gram import GramSums
 from fewer.statistics._moments import ClassMoments, LevelMoments, MissingCells, Ranges, TargetMoments
@@ -17,7 +17,6 @@ __all__ = [
     "Bins",
     "ClassMoments",
     "DealtFolds",
-    "FoldCounts",
     "GramSums",
     "JointCounts",
     "LevelMoments",

@@ -147,35 +147,40 @@ class _Counts(Statistics):
 
 
 class JointCounts(_Counts):
-    """How often each column's codes meet each code of the target, or of the target joined with one column.
+    """How often each column's codes meet each code of the target, or of the target joined with a column or a fold.
 
     Parameters
     ----------
     bins : Bins
         Where the columns are cut.
-    given : int, optional
-        Count with the pair of this column and the target instead of the target alone.
+    given : int or DealtFolds, optional
+        Count with the pair of this column, or of the fold of the row, and the target instead of the target alone.
     columns : int array, optional
         The columns to count, ascending; all by default.
 
     Examples
     --------
     >>> rows = Problem.from_arrays([[0.0], [1.0], [2.0], [np.nan]], ["a", "b", "b", "b"])
-    >>> counts = JointCounts(Bins.of(rows, [np.array([1.5])]))
+    >>> bins = Bins.of(rows, [np.array([1.5])])
+    >>> counts, in_folds = JointCounts(bins), JointCounts(bins, DealtFolds(2))
     >>> counts.add(rows)
-    >>> counts.table(0).tolist()
-    [[1.0, 1.0], [0.0, 1.0], [0.0, 1.0]]
+    >>> in_folds.add(rows)
+    >>> counts.table(0).tolist(), bool((in_folds.tables_given(0).sum(axis=1) == counts.table(0)).all())
+    ([[1.0, 1.0], [0.0, 1.0], [0.0, 1.0]], True)
     """
 
-    def __init__(self, bins: Bins, given: int | None = None, columns: IntArray | None = None) -> None:
+    def __init__(self, bins: Bins, given: int | DealtFolds | None = None, columns: IntArray | None = None) -> None:
         self.given = given
         self.columns = np.arange(len(bins.edges)) if columns is None else columns
-        self.n_other = bins.n_target * (1 if given is None else int(bins.n_codes[given]))
+        n_given = given.n_cells if isinstance(given, DealtFolds) else 1 if given is None else int(bins.n_codes[given])
+        self.n_other = bins.n_target * n_given
         super().__init__(bins, bins.n_codes[self.columns] * self.n_other)
 
     def add(self, chunk: Problem, part: int = 0, start: int = 0) -> None:
         codes, other, n_codes = self.bins.codes(chunk, self.columns), self.bins.target(chunk), self.bins.n_codes
-        if self.given is not None:
+        if isinstance(self.given, DealtFolds):
+            other = self.given.cells(chunk, part, start) * self.bins.n_target + other
+        elif self.given is not None:
             given = self.bins.codes(chunk, np.array([self.given]))[0]
             other = given.astype(np.int64) * self.bins.n_target + other
         count_with(codes, n_codes[self.columns], self._starts, other, self.n_other, chunk.row_weights, self._counts)
@@ -202,7 +207,7 @@ class JointCounts(_Counts):
         return np.array([table[-1].sum() / max(table.sum(), 1e-300) for table in tables])
 
     def tables_given(self, column: int) -> FloatArray:
-        """Return the counts of one column as (codes, codes of the given one, codes of the target).
+        """Return the counts of one column as (codes, codes of the given column or folds, codes of the target).
 
         Parameters
         ----------
@@ -215,56 +220,6 @@ class JointCounts(_Counts):
             The counts.
         """
         return self.table(column).reshape(-1, self.n_other // self.bins.n_target, self.bins.n_target)
-
-
-class FoldCounts(_Counts):
-    """How often each column's codes meet each code of the target, kept for each fold of the rows.
-
-    Parameters
-    ----------
-    bins : Bins
-        How columns are cut.
-    folds : DealtFolds
-        What deals rows out.
-
-    Examples
-    --------
-    >>> rows = Problem.from_arrays([[0.0], [1.0], [2.0], [np.nan]], ["a", "b", "b", "b"])
-    >>> counts = FoldCounts(Bins.of(rows, [np.array([1.5])]), DealtFolds(2))
-    >>> counts.add(rows)
-    >>> counts.table(0).sum(axis=1).tolist(), counts.mass.sum(axis=0).tolist()
-    ([[1.0, 1.0], [0.0, 1.0], [0.0, 1.0]], [1.0, 3.0])
-    """
-
-    def __init__(self, bins: Bins, folds: DealtFolds) -> None:
-        self.folds, self.n_folds = folds, folds.n_cells
-        super().__init__(bins, bins.n_codes * self.n_folds * bins.n_target)
-
-    def add(self, chunk: Problem, part: int = 0, start: int = 0) -> None:
-        n_codes, n_target = self.bins.n_codes, self.bins.n_target
-        other = self.folds.cells(chunk, part, start) * n_target + self.bins.target(chunk)
-        codes = self.bins.codes(chunk, np.arange(chunk.n_features))
-        count_with(codes, n_codes, self._starts, other, self.n_folds * n_target, chunk.row_weights, self._counts)
-
-    def table(self, column: int) -> FloatArray:
-        """Return the counts of one column.
-
-        Parameters
-        ----------
-        column : int
-            Its number.
-
-        Returns
-        -------
-        array of shape (n_codes, n_folds, n_target)
-            The last code is for missing cells.
-        """
-        return self._own(column).reshape(-1, self.n_folds, self.bins.n_target)
-
-    @property
-    def mass(self) -> FloatArray:
-        """The weight of the rows of each fold and class."""
-        return self.table(0).sum(axis=0)
 
 
 class PairCounts(_Counts):

@@ -13,7 +13,8 @@ from fewer.io.sparse import column_ranges
 from fewer.kernels.statistics import gather_shifted
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 from fewer.statistics._base import Statistics
-from fewer.statistics._folds import DealtFolds, row_folds
+from fewer.statistics._folds import DealtFolds
+from fewer.statistics.encoding import values_of
 
 
 class GramSums(Statistics):
@@ -27,12 +28,8 @@ class GramSums(Statistics):
     ----------
     like : Problem
         Some rows of the table: kinds, levels and classes are taken from it, and shifts from its means.
-    n_folds : int
-        How many folds.
-    seed : int
-        Rows are dealt out to folds by `row_folds` with this seed, unless `folds` says where they go.
-    folds : int array or DealtFolds, optional
-        The fold of each row, for a table that is added as a whole; or what deals rows out.
+    folds : DealtFolds or int array
+        What deals rows out; or the fold of each row, for a table that is added as a whole.
 
     Attributes
     ----------
@@ -46,25 +43,22 @@ class GramSums(Statistics):
     Examples
     --------
     >>> rows = Problem.from_arrays([[0.0], [1.0], [2.0], [3.0]], [0.0, 1.0, 2.0, 3.0], task="regression")
-    >>> sums = GramSums(rows, 1)
+    >>> sums = GramSums(rows, DealtFolds(1))
     >>> sums.add(rows)
     >>> sums.n_rows, sums.products.shape
     (array([4]), (1, 3, 3))
     """
 
-    def __init__(self, like: Problem, n_folds: int, seed: int = 0, folds: IntArray | DealtFolds | None = None) -> None:
-        self.n_folds, self.seed, self._given = n_folds, seed, folds
+    def __init__(self, like: Problem, folds: DealtFolds | IntArray) -> None:
+        n_folds = folds.n_cells if isinstance(folds, DealtFolds) else int(folds.max()) + 1
+        self.n_folds, self._folds = n_folds, folds
         self._task, self._n_classes = like.task, like.n_classes
-        numeric = np.flatnonzero(~like.nominal)
-        owners, levels = [numeric], [np.full(len(numeric), np.nan)]
-        for feature in np.flatnonzero(like.nominal):
-            n_levels = len(like.levels[int(feature)])
-            owners.append(np.full(n_levels, feature))
-            levels.append(np.arange(n_levels, dtype=np.float64))
-        owner = np.concatenate(owners).astype(np.int64)
-        order = np.argsort(owner, kind="stable")
-        self.owner: IntArray = owner[order]
-        self._level: FloatArray = np.concatenate(levels)[order]
+        levels = [
+            np.arange(float(len(like.levels[feature]))) if nominal else np.array([np.nan])
+            for feature, nominal in enumerate(like.nominal)
+        ]
+        self.owner: IntArray = np.repeat(np.arange(like.n_features), [len(values) for values in levels])
+        self._level: FloatArray = np.concatenate(levels)
         mean = np.zeros(like.n_features)
         if like.sparse is None:
             present = ~np.isnan(like.X)
@@ -89,11 +83,7 @@ class GramSums(Statistics):
         return 1 if self._task == "regression" or self._n_classes <= 2 else self._n_classes
 
     def add(self, chunk: Problem, part: int = 0, start: int = 0) -> None:
-        folds = self._given
-        if folds is None:
-            folds = row_folds(part, start, chunk.n_samples, self.n_folds, self.seed)
-        elif isinstance(folds, DealtFolds):
-            folds = folds.cells(chunk, part, start)
+        folds = self._folds.cells(chunk, part, start) if isinstance(self._folds, DealtFolds) else self._folds
         order = np.argsort(folds, kind="stable")
         edges = np.searchsorted(folds[order], np.arange(self.n_folds + 1))
         if chunk.sparse is not None and not np.isnan(chunk.sparse.data).any():
@@ -163,12 +153,11 @@ class GramSums(Statistics):
         base = np.empty((len(rows), fixed + len(self._incomplete)), order="F")
         base[:, 0] = 1.0
         gaps = np.zeros(self.n_inputs, dtype=np.int64)
-        numeric = np.flatnonzero(np.isnan(self._level))
-        inputs = base[:, 1:first]
-        if len(numeric) == self.n_inputs:
-            gather_shifted(chunk.X, rows, self.owner, self._shift, inputs, about, gaps)
-        else:
-            self._gather_mixed(chunk, rows, numeric, inputs, about, gaps)
+        X, places, columns = chunk.X, rows, self.owner
+        if not np.isnan(self._level).all():  # indicators of levels beside numbers
+            X = values_of(chunk.X[rows], self.owner, self._level)
+            places, columns = np.arange(len(rows)), np.arange(self.n_inputs)
+        gather_shifted(X, places, columns, self._shift, base[:, 1:first], about, gaps)
         base[:, first:fixed] = self._targets(chunk, rows)
         new = [f for f in np.unique(self.owner[gaps > 0]).tolist() if f not in self._incomplete] if learning else []
         if new:
@@ -177,24 +166,6 @@ class GramSums(Statistics):
         for place, feature in enumerate(self._incomplete, fixed):
             base[:, place] = np.isnan(chunk.X[rows, feature])
         return base
-
-    def _gather_mixed(
-        self, chunk: Problem, rows: IntArray, numeric: IntArray, inputs: FloatArray, about: FloatArray, gaps: IntArray
-    ) -> None:
-        """Gather numeric inputs and level indicators."""
-        block, block_about, block_gaps = np.empty((len(rows), len(numeric)), order="F"), about[numeric], gaps[numeric]
-        gather_shifted(chunk.X, rows, self.owner[numeric], self._shift[numeric], block, block_about, block_gaps)
-        inputs[:, numeric], about[numeric], gaps[numeric] = block, block_about, block_gaps
-        for place in np.flatnonzero(~np.isnan(self._level)):
-            cells = chunk.X[rows, self.owner[place]]
-            missing = np.isnan(cells)
-            inputs[:, place] = cells == self._level[place]
-            present = inputs[~missing, place]
-            gaps[place] = int(missing.sum())
-            about[place, 0] += len(present)
-            about[place, 1] += present.sum()
-            about[place, 2] = min(about[place, 2], present.min(initial=np.inf))
-            about[place, 3] = max(about[place, 3], present.max(initial=-np.inf))
 
     def _targets(self, chunk: Problem, rows: IntArray) -> FloatArray:
         if self._task == "regression":

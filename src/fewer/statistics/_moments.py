@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -49,10 +49,7 @@ class Ranges(Statistics):
         self.low, self.high = np.full(n_columns, np.inf), np.full(n_columns, -np.inf)
 
     def add(self, chunk: Problem, part: int = 0, start: int = 0) -> None:
-        if chunk.sparse is None:
-            low, high = chunk.extremes
-        else:
-            low, high = column_ranges(chunk.sparse)
+        low, high = chunk.extremes
         self.low, self.high = np.fmin(self.low, low), np.fmax(self.high, high)
 
 
@@ -81,7 +78,39 @@ class MissingCells(Statistics):
         self.counts += missing_cells(chunk, np.ones(chunk.n_samples, dtype=bool))
 
 
-class ClassMoments(Statistics):
+class _Moments(Statistics):
+    """What moments have beside their sums: the ends of columns, and the cells that are there in rows with a weight."""
+
+    summed: ClassVar[tuple[str, ...]] = ("n_weighted", "_counts", "ranges")
+    mass: FloatArray
+
+    def __init__(self, shift: FloatArray) -> None:
+        self.shift, self.n_weighted, self.ranges = shift, 0, Ranges(len(shift))
+        self._counts: FloatArray | float = 0.0  # a number where no rows have weights
+
+    def _count(self, chunk: Problem, codes: IntArray) -> None:
+        """Count rows that have a weight, and their cells where weights are not counts by themselves."""
+        self.n_weighted += int(np.count_nonzero(chunk.row_weights))
+        if chunk.sample_weight is None:
+            return
+        counts = np.zeros_like(self.mass)
+        for code in range(counts.shape[1]):
+            rows = (codes == code) & (chunk.row_weights > 0)
+            counts[:, code] = rows.sum() - missing_cells(chunk, rows)
+        self._counts = self._counts + counts
+
+    @property
+    def counts(self) -> FloatArray:
+        """The number of present cells of each column in each class whose row has a weight."""
+        return self.mass if isinstance(self._counts, float) else self._counts
+
+    @property
+    def constant(self) -> BoolArray:
+        """Which columns hold at most one distinct value."""
+        return ~(self.ranges.low < self.ranges.high)
+
+
+class ClassMoments(_Moments):
     """The weight, the mean and the squared deviations of each column in each class, over its present cells.
 
     Sums are taken about a shift that is given once (`shift_of`, from some rows), so that merging is adding, and a large
@@ -114,21 +143,17 @@ class ClassMoments(Statistics):
     ([[2.0, 12.0]], [[2.0, 8.0]])
     """
 
-    summed = ("mass", "weight", "n_weighted", "_counts", "_first", "_second", "ranges")
+    summed = (*_Moments.summed, "mass", "weight", "_first", "_second")
 
     def __init__(self, shift: FloatArray, *, squares: bool = True) -> None:
-        self.shift, self._squares = shift, squares
+        super().__init__(shift)
         self.mass, self._first, self._second = (np.zeros(shift.shape) for _ in range(3))
-        self.ranges = Ranges(len(shift))
-        self._counts: FloatArray | float = 0.0  # a number where no rows have weights
-        self.weight, self.n_weighted = 0.0, 0
+        self.weight, self._squares = 0.0, squares
 
     def add(self, chunk: Problem, part: int = 0, start: int = 0) -> None:
         codes = chunk.y.astype(np.int64) if self.shift.shape[1] > 1 else np.zeros(chunk.n_samples, dtype=np.int64)
         self.weight += float(chunk.row_weights.sum())
-        self.n_weighted += int(np.count_nonzero(chunk.row_weights))
-        if chunk.sample_weight is not None:
-            self._count(chunk, codes)
+        self._count(chunk, codes)
         if chunk.sparse is not None:
             self._add_sparse(chunk.sparse, codes, chunk.row_weights)
             return
@@ -158,19 +183,6 @@ class ClassMoments(Statistics):
         self.mass += np.bincount(codes, weights, minlength=n_classes)
         self._first += first.T
         self._second += second.T
-
-    def _count(self, chunk: Problem, codes: IntArray) -> None:
-        """Count cells whose row has a weight, where weights are not counts by themselves."""
-        counts = np.zeros_like(self.shift)
-        for code in range(counts.shape[1]):
-            rows = (codes == code) & (chunk.row_weights > 0)
-            counts[:, code] = rows.sum() - missing_cells(chunk, rows)
-        self._counts = self._counts + counts
-
-    @property
-    def counts(self) -> FloatArray:
-        """The number of present cells of each column in each class whose row has a weight."""
-        return self.mass if isinstance(self._counts, float) else self._counts
 
     def _add_sparse(self, X: Any, codes: IntArray, weights: FloatArray) -> None:
         """Add rows of a sparse table; its shift is zero, so that cells that are not stored add nothing but weight."""
@@ -206,11 +218,6 @@ class ClassMoments(Statistics):
         """The weighted sum of each column in each class."""
         return np.asarray(self._first + self.shift * self.mass)
 
-    @property
-    def constant(self) -> BoolArray:
-        """Which columns hold at most one distinct value."""
-        return ~(self.ranges.low < self.ranges.high)
-
     def scatter(self) -> tuple[FloatArray, FloatArray]:
         """Return the scatter between and within classes of each column.
 
@@ -226,7 +233,7 @@ class ClassMoments(Statistics):
         return between, across(np.maximum(self._second - self._first * ahead, 0.0))
 
 
-class TargetMoments(Statistics):
+class TargetMoments(_Moments):
     """The joint moments of each column and a quantity, over the column's present cells.
 
     Parameters
@@ -245,22 +252,16 @@ class TargetMoments(Statistics):
     [1.0]
     """
 
-    summed = ("sums", "n_weighted", "_counts", "ranges")
+    summed = (*_Moments.summed, "sums")
 
     def __init__(self, shift: FloatArray, y_shift: float) -> None:
-        self.shift, self.y_shift = shift, y_shift
-        self.sums = np.zeros((len(shift), 6))
-        self.n_weighted = 0
-        self._counts: FloatArray | float = 0.0  # a number where no rows have weights
-        self.ranges = Ranges(len(shift))
+        super().__init__(shift)
+        self.y_shift, self.sums = y_shift, np.zeros((len(shift), 6))
 
     def add(self, chunk: Problem, part: int = 0, start: int = 0) -> None:
         y = chunk.y.astype(np.float64)
         self.ranges.add(chunk)
-        self.n_weighted += int(np.count_nonzero(chunk.row_weights))
-        if chunk.sample_weight is not None:
-            counted = chunk.row_weights > 0
-            self._counts = self._counts + (counted.sum() - missing_cells(chunk, counted))
+        self._count(chunk, np.zeros(len(y), dtype=np.int64))
         if chunk.sparse is not None:
             self._add_sparse(chunk.sparse, y - self.y_shift, chunk.row_weights)
             return
@@ -280,19 +281,9 @@ class TargetMoments(Statistics):
         self.sums[:, 5] += products[:, 1]
 
     @property
-    def mass(self) -> FloatArray:
-        """The weight of each column's present cells."""
-        return self.sums[:, 0]
-
-    @property
-    def counts(self) -> FloatArray:
-        """The number of each column's present cells whose row has a weight."""
-        return self.mass if isinstance(self._counts, float) else self._counts
-
-    @property
-    def constant(self) -> BoolArray:
-        """Which columns hold at most one distinct value."""
-        return ~(self.ranges.low < self.ranges.high)
+    def mass(self) -> FloatArray:  # type: ignore[override]
+        """The weight of each column's present cells, as those of one class."""
+        return self.sums[:, :1]
 
     @property
     def correlation(self) -> FloatArray:
