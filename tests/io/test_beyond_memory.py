@@ -11,6 +11,7 @@ import pytest
 from fewer.cli import main
 from fewer.errors import InputError
 from fewer.io import Contract, inspect_chunks, inspect_table, write_columns
+from fewer.io._kinds import ISO_DATES, PLAIN, TRUTH, Reading
 
 
 @pytest.fixture(params=["parquet", "csv"])
@@ -101,8 +102,8 @@ def test_text_is_written_to_parquet_as_what_it_means(tmp_path):
          "w": ["1", "b", None], "y": ["0", "1", "1.0"]}
     )  # fmt: skip
     table.write_csv(tmp_path / "t.csv")
-    meanings = {"n": "number", "t": "truth", "d": "date", "w": "level", "y": "class number"}
-    write_columns(tmp_path / "t.csv", table.columns, tmp_path / "t.parquet", meanings=meanings)
+    readings = {"n": PLAIN, "t": TRUTH, "d": ISO_DATES, "w": Reading("nominal"), "y": PLAIN}
+    write_columns(tmp_path / "t.csv", table.columns, tmp_path / "t.parquet", readings=readings)
     assert pl.read_parquet(tmp_path / "t.parquet").rows() == [
         (1.0, True, datetime(2024, 1, 31), "1", 0.0),
         (None, False, datetime(2024, 2, 1, 12), "b", 1.0),
@@ -125,6 +126,18 @@ def test_a_date_and_a_flag_that_were_chosen_in_chunks_fit_the_same_table_again(e
             main(command)
         assert not done.value.code, capsys.readouterr().err
     assert pl.read_parquet(out).select(pl.col("when").cast(pl.Date), "flag").equals(table.select("when", "flag"))
+
+
+def test_chunks_and_memory_name_the_same_kinds(tmp_path):
+    cells = {
+        "empty": [""] * 4, "code": ["01", "2", "3", "4"], "number": ["1", "NA", "2.5", "1e3"],
+        "truth": ["true", "FALSE", "", "true"], "day": ["2024-01-31", "2024-02-01T12:00:00", "", "2024-02-02"],
+        "word": ["1", "b", "", "c"], "y": ["u", "v", "u", "v"],
+    }  # fmt: skip
+    pl.DataFrame(cells).write_csv(tmp_path / "t.csv")
+    kinds = [column.kind for column in inspect_table(tmp_path / "t.csv", "y").columns]
+    assert kinds == ["numeric", "nominal", "numeric", "boolean", "date", "nominal", "nominal"]
+    assert [column.kind for column in inspect_chunks(tmp_path / "t.csv", "y").columns] == kinds
 
 
 def test_every_lazy_table_can_be_inspected(folder):

@@ -181,6 +181,21 @@ def test_python_writes_and_the_reader_reads(moments):
         assert DateFormat(order).read(cells).to_list() == moments
 
 
+@pytest.mark.parametrize("cells", [["0001-01-01", "0050-12-31"], ["0001-1-1", "0050-12-31 10:00:00+00:00"]])
+def test_years_of_four_digits_are_years_as_they_stand(cells):
+    assert DateFormat("year-month-day").read(pl.Series(cells[:1])).dt.year().to_list() == [1]
+    assert DateFormat("year-month-day").read(pl.Series(cells[1:])).dt.year().to_list() == [50]
+    assert DateFormat("day-month-year").read(pl.Series(["1/2/50", "1/2/70"])).dt.year().to_list() == [2050, 1970]
+
+
+def test_dates_as_programs_write_them_are_those_of_python():
+    texts = ["2024-02-29", "1969-12-31T23:59:59.5", "2024-02-30", None, "9999-12-31 00:00:01.000001"]
+    expected = [datetime.fromisoformat(text) if text not in (None, texts[2]) else None for text in texts]
+    form = DateFormat("year-month-day")
+    assert form.read(pl.Series(texts)).to_list() == expected
+    assert form.read(pl.Series([*texts, "2024-1-1"])).to_list() == [*expected, datetime(2024, 1, 1)]
+
+
 def test_weekday_and_month_are_nominal_and_one_group(tmp_path):
     (tmp_path / "t.csv").write_text("a,day,y\n1,2026-01-31,0\n2,2026-02-02,1\n3,,1\n")
     problem = read_table(tmp_path / "t.csv", "y", calendar=True)

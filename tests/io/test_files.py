@@ -164,7 +164,7 @@ def test_files_that_cannot_be_read(tmp_path):
         "patient.csv": f"File not found: {tmp_path / 'patient.csv'}; did you mean patients.csv?",
         "zzz": f"File not found: {tmp_path / 'zzz'}; check the path.",
         "empty": f"The folder {tmp_path / 'empty'} holds no Parquet or CSV file; name another.",
-        "bare.parquet": "bare.parquet has columns but no rows.",
+        "bare.parquet": "bare.parquet has no rows; give a table with rows.",
         "target.parquet": "target.parquet has only the target column 'y'; there is nothing to select.",
         "inf.parquet": "Column 'a' is infinite in row 1; correct the cell, or clear it if unknown.",
         "single.parquet": "Column 'a' is infinite in row 1; correct the cell, or clear it if unknown.",

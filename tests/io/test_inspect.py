@@ -131,7 +131,7 @@ def test_frames_in_files_and_html(tmp_path):
     frame.write_parquet(tmp_path / "t.parquet")
     found = inspect_table(tmp_path / "t.parquet", "y")
     assert [column.role for column in found.columns] == ["feature", "left out", "target"]
-    assert "<td>a&lt;b</td>" in found._repr_html_()
+    assert ">a&lt;b</td>" in found._repr_html_()
     assert read_table(tmp_path / "t.parquet", "y").names == ("a<b",)
 
 

@@ -234,6 +234,8 @@ def test_times_of_day_count_as_hours_and_come_back_from_a_schema():
 
 def test_numbers_that_could_be_moments_are_told_of():
     moments = [str(1_700_000_000_000 + 86_400_000 * i) for i in range(30)]
+    for first in ("", "NA"):  # the example is the first number
+        assert "(1700000000000 would be 2023-11-14)" in " ".join(read(e=[first, *moments]).notes)
     assert read(e=moments).notes == [
         "Column 'e' is read as numbers, but could be timestamps (1700000000000 would be 2023-11-14); use a "
         "schema to read dates."

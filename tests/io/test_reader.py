@@ -191,6 +191,13 @@ def test_dates_count_as_days_in_every_frame():
         assert problem.notes == ("Columns 'd', 'm' hold dates, used as days since 1970-01-01.",)
 
 
+@pytest.mark.parametrize("how", [list, pl.Series, lambda spans: pd.Series(spans, dtype="timedelta64[us]")])
+def test_durations_as_a_target_are_days_as_they_are_in_a_column(how):
+    spans = [timedelta(hours=36), timedelta(days=-1), timedelta(days=2.25), timedelta(0)]
+    problem = to_problem([[1.0], [2.0], [3.0], [4.0]], how(spans))
+    assert (problem.task, problem.y.tolist()) == ("regression", [1.5, -1.0, 2.25, 0.0])
+
+
 def test_times_with_a_zone_are_compared_as_moments():
     moments = pl.Series([datetime(2026, 1, 1), datetime(2026, 7, 1)]).dt.replace_time_zone("Europe/Berlin")
     problem = to_problem(pl.DataFrame({"m": moments}), [0, 1])

@@ -105,6 +105,8 @@ def test_mistakes_are_named(frame, tmp_path):
         opened(frame.with_columns(label=pl.lit("a")))
     with pytest.raises(InputError, match="holds no numbers; task regression"):
         opened(frame, task="regression")
+    with pytest.raises(InputError, match="'whole' is both nominal and numeric"):
+        opened(frame, nominal=["whole"], numeric=["whole"])
     with pytest.raises(InputError, match="only one value"):
         opened(frame.with_columns(number=pl.lit(0.5)), "number")
     with pytest.raises(InputError, match="infinite"):
@@ -119,7 +121,7 @@ def test_mistakes_are_named(frame, tmp_path):
     with pytest.raises(InputError, match="'id' has more than 10,000 categories"):
         opened(names, nominal=["id"])
     with pytest.raises(
-        InputError, match=r"no column left to select from; .* 'id' \(more than 10,000 different texts\)\.$"
+        InputError, match=r"no column left to select from\. .*: 'id' \(more than 10,000 different texts\)\.$"
     ):
         opened(names.drop("x"))
     path = tmp_path / "bad.csv"

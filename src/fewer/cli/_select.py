@@ -145,8 +145,8 @@ def _run_chunks(file: Path, chunks: fewer.io.Stream, request: Request, outputs: 
             say(f"fewer: stopped; {how}.")
             raise typer.Exit(exit_code()) from None
         save, kept = outputs.save, [*selection.names, chunks.target]
-        read = {reader.name: reader.meaning for reader in (*chunks.readers, chunks.target_reader)}
-        _give(selection, outputs, None if save is None else lambda _: write_in_chunks(save, file, kept, meanings=read))
+        read = {reader.name: reader.reading for reader in (*chunks.readers, chunks.target_reader)}
+        _give(selection, outputs, None if save is None else lambda _: write_in_chunks(save, file, kept, readings=read))
 
 
 def _show_stopped(selection: fewer.Selection | None, as_json: bool) -> fewer.Selection:

@@ -74,11 +74,6 @@ class NumberFormat:
         prefix, suffix = re.escape(self.prefix), re.escape(self.suffix)
         return rf"^(?P<before>[+-]?)\s*{prefix}\s*(?P<after>[+-]?)\s*(?P<body>{body})\s*{suffix}\s*(?P<behind>-?)\s*$"
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether a number looks as in a program."""
-        return self == NumberFormat()
-
     def describe(self) -> str:
         """Say what is special about the format.
 
@@ -171,13 +166,17 @@ def find_clock(text: pl.Series) -> FoundCells | None:
 
 def _hours(text: pl.Series) -> pl.Series:
     parts = pl.select(_plain_signs(text).str.extract_groups(_CLOCK)).to_series().struct.unnest()
-    hour, half = parts["hour"].cast(pl.Float64), parts["half"].str.to_lowercase()
-    wrong = pl.select(pl.when(half.is_null()).then(hour > 23).otherwise((hour < 1) | (hour > 12))).to_series()
-    hour = pl.select(
-        pl.when(half.is_null()).then(hour).otherwise(hour % 12 + pl.when(half == "p").then(12).otherwise(0))
-    ).to_series()
+    hour = _hour_of_day(parts["hour"], parts["half"])
     minute, second = parts["minute"].cast(pl.Float64), parts["second"].fill_null("0").cast(pl.Float64)
-    return (hour + minute / 60 + second / 3600).set(wrong.fill_null(False), None).rename(text.name)
+    return (hour + minute / 60 + second / 3600).rename(text.name)
+
+
+def _hour_of_day(written: pl.Series, half: pl.Series) -> pl.Series:
+    """Return hours from 0 to 23, of which some are written with am or pm; null where there is no such hour."""
+    hour = written.cast(pl.Int32, strict=False)
+    afternoon = pl.when(half.str.to_lowercase() == "p").then(12).otherwise(0)
+    plain = pl.when(half.is_null() & (hour <= 23)).then(hour)
+    return pl.select(plain.when(half.is_not_null() & hour.is_between(1, 12)).then(hour % 12 + afternoon)).to_series()
 
 
 def _affixes_of(present: pl.Series) -> tuple[tuple[str, str], tuple[str, ...]] | None:
@@ -230,8 +229,10 @@ _DAYS: dict[Order, tuple[str, ...]] = {
     ),
     "yyyymmdd": (r"(?P<year>(?:19|20)\d{2})(?P<month>\d{2})(?P<day>\d{2})",),
 }
+_DAY_ORDERS: tuple[Order, ...] = ("year-month-day", "day-month-year", "month-day-year")
 _EPOCHS: dict[Order, float] = {"seconds": 1e6, "milliseconds": 1e3}
 COMPACT = r"^(19|20)\d{6}$"
+ISO = r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}:\d{2}(\.\d{1,9})?)?$"
 _FIRST, _LAST = 631_152_000, 4_102_444_800  # 1990 to 2100, in seconds
 MIN_DISTINCT = 10
 
@@ -259,6 +260,10 @@ class DateFormat:
         if self.order in _EPOCHS:
             scaled = text.cast(pl.Float64, strict=False) * _EPOCHS[self.order]
             return scaled.cast(pl.Int64, strict=False).cast(pl.Datetime("us"))
+        if self.order == "year-month-day" and text.str.contains(ISO).all():  # three times faster than by parts
+            midnight = pl.when(text.str.len_chars() == 10).then(pl.lit(" 00:00:00")).otherwise(pl.lit(""))
+            stamps = pl.select(text.str.replace("T", " ", literal=True) + midnight).to_series()
+            return stamps.str.to_datetime("%Y-%m-%d %H:%M:%S%.f", time_unit="us", strict=False).rename(text.name)
         read = [_moments(text, rf"^{day}{_TIME}$") for day in _DAYS[self.order]]
         return pl.select(pl.coalesce(read)).to_series().rename(text.name)
 
@@ -281,17 +286,11 @@ def find_date_format(text: pl.Series) -> FoundCells | None:
     sample = present.head(100)
     if not sample.str.contains(r"^\d{1,4}[-/. ]\s?\w+[-/. ,]|^(?i:[a-z]{3,9})\.?[- ]\d").any():
         return None
-    forms: list[DateFormat] = []
-    read: list[pl.Series] = []
-    for order in ("year-month-day", "day-month-year", "month-day-year"):
-        form = DateFormat(order)
-        moments = form.read(text)
-        if len(text) - moments.null_count() >= MOSTLY * len(present):
-            forms.append(form)
-            read.append(moments)
-    if not forms:
-        return None
+    forms = [DateFormat(order) for order in _DAY_ORDERS]
+    read = [form.read(text) for form in forms]
     fits = [len(text) - moments.null_count() for moments in read]
+    if max(fits) < MOSTLY * len(present):
+        return None
     best = [place for place, fit in enumerate(fits) if fit == max(fits)]
     if len(best) > 1 and not present.str.contains("[.]").any() and present.str.contains("(?i)[ap]m").any():
         best = best[::-1]
@@ -309,8 +308,7 @@ def mixes_dates(text: pl.Series) -> bool:
     True
     """
     present = text.drop_nulls().head(1_000)
-    orders: tuple[Order, ...] = ("year-month-day", "day-month-year", "month-day-year")
-    read = pl.select(pl.coalesce([DateFormat(order).read(present) for order in orders])).to_series()
+    read = pl.select(pl.coalesce([DateFormat(order).read(present) for order in _DAY_ORDERS])).to_series()
     return len(present) - read.null_count() >= max(MOSTLY * len(present), 1)
 
 
@@ -357,17 +355,11 @@ def find_compact(name: str, text: pl.Series) -> DateFormat | None:
 
 def _moments(text: pl.Series, pattern: str) -> pl.Series:
     parts = pl.select(text.str.extract_groups(pattern)).to_series().struct.unnest()
-    year, month = parts["year"].cast(pl.Int32, strict=False), parts["month"].str.to_lowercase()
-    year = pl.select(
-        pl.when(year >= 100).then(year).when(year < 69).then(year + 2000).otherwise(year + 1900)
-    ).to_series()
+    year, month = parts["year"], parts["month"].str.to_lowercase()
+    century = pl.when(year.cast(pl.Int32, strict=False) < 69).then(pl.lit("20")).otherwise(pl.lit("19"))
+    year = pl.select(pl.when(year.str.len_chars() == 4).then(year).otherwise(century + year)).to_series()
     month = month.replace({name: str(number) for number, name in enumerate(_MONTHS, 1)})
-    hour = parts["hour"].fill_null("0").cast(pl.Int32, strict=False)
-    half = parts["half"].str.to_lowercase()
-    hour = pl.select(
-        pl.when(half.is_null()).then(hour).when((hour < 1) | (hour > 12)).then(None)
-        .otherwise(hour % 12 + pl.when(half == "p").then(12).otherwise(0))
-    ).to_series()  # fmt: skip
+    hour = _hour_of_day(parts["hour"].fill_null("0"), parts["half"])
     written = pl.select(
         pl.concat_str(
             year, pl.lit("-"), month.str.zfill(2), pl.lit("-"), parts["day"].str.zfill(2), pl.lit(" "),

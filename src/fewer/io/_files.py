@@ -8,7 +8,7 @@ import os
 import stat
 import sys
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
@@ -30,13 +30,14 @@ from fewer.io._formats import (
     read_limited,
     read_typed,
     read_workbook,
+    typed_sheet,
     unpacked,
 )
-from fewer.io._kinds import ParseProblem, Reading, ReadOptions, Schema, Understood, read_schema
+from fewer.io._kinds import ParseProblem, ReadOptions, Schema, Understood, read_schema
 from fewer.io._reader import LARGEST, Contract, ProblemReader, endless_cell, refuse_absent
 from fewer.io._source import files_of, named_by_folders, names_many
 from fewer.io._text import Sheet, is_number, read_text, to_utf8
-from fewer.io.frames import Place, missing_cells, pl, refuse_repeated_names
+from fewer.io.frames import missing_cells, pl, reading, refuse_repeated_names
 from fewer.io.memory import BYTES_PER_CELL, available_memory, refuse_too_large
 from fewer.problem import InputError, Problem, Task, column_number
 from fewer.text import nearest
@@ -155,110 +156,28 @@ def read_table(
     return reader.problem(frame.drop(label, *table.roles.values()), frame[label])
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class UnderstoodTable:
     """A file of which every column is understood: rows to use, what else the columns are for, what is wrong."""
 
     sheet: Sheet
     understood: Understood
-    frame: pl.DataFrame
     target: str | None
     roles: dict[str, str]
     nominal: list[str]
     numeric: list[str]
-    place: Place
     notes: list[str]
-    problems: list[ParseProblem]
 
-
-def understand_table(
-    path: Path | str,
-    target: str | int | None,
-    task: Task | None = None,
-    memory: int | None = None,
-    options: TableOptions | None = None,
-    sheet: Sheet | None = None,
-) -> UnderstoodTable:
-    """Read a file, unless it was read already, and understand its columns; what is wrong is listed, not raised."""
-    options = TableOptions() if options is None else options
-    sheet = read_sheet(path, options, memory) if sheet is None else sheet
-    names = sheet.frame.columns
-    label = None if target is None else names[find_target(target, names, display_name(path))]
-    by_name = dict[str, Any](options)
-    chosen = {
-        kind: {names[column_number(column, names, kind)] for column in by_name.get(kind) or ()}
-        for kind in ("nominal", "numeric", "exclude")
-    }
-    roles = {
-        role: names[column_number(by_name[role], names, role)]
-        for role in ("groups", "sample_weight", "time")
-        if by_name.get(role) is not None
-    }
-    if both := chosen["nominal"] & chosen["numeric"]:
-        raise InputError(f"Column {sorted(both)[0]!r} is both nominal and numeric; choose one.")
-    if label is not None and label in chosen["exclude"]:
-        raise InputError(f"{label!r} is both target and excluded; choose one.")
-    sheet = sheet.without(chosen["exclude"])
-    read_options = _said_of_cells(sheet, label, task, chosen, roles.get("groups"), options)
-    understood = sheet.typed(read_options)
-    rows = _Rows(understood, label, sheet, bool(options.get("skip_rows_without_target")))
-    levels = {name for name, reading in read_options.readings.items() if reading.kind == "nominal" and name in names}
-    others = {label, *roles.values(), *chosen["exclude"]}
-    return UnderstoodTable(
-        sheet,
-        understood,
-        rows.frame,
-        label,
-        roles,
-        sorted((read_options.nominal | levels) - others, key=names.index),
-        sorted(read_options.numeric - others, key=names.index),
-        rows.place,
-        [*sheet.notes, *_schema_notes(read_options.readings, names, path), *understood.notes, *rows.notes],
-        rows.problems,
-    )
-
-
-def _said_of_cells(
-    sheet: Sheet, label: str | None, task: Task | None, chosen: dict[str, set[str]], groups: str | None,
-    options: TableOptions,
-) -> ReadOptions:  # fmt: skip
-    """Return all that was said about the cells: by the file itself, by options, by a schema."""
-    schema = read_schema(options.get("schema"))
-    nominal = chosen["nominal"] | (set(sheet.nominal) - chosen["numeric"]) | ({groups} if groups else set())
-    added = (*(schema.missing or ()), *(options.get("missing") or ()))
-    by_name = chosen["nominal"] | chosen["numeric"]
-    return ReadOptions(
-        nominal=frozenset(nominal - {label}),
-        numeric=frozenset(chosen["numeric"]),
-        decimal=options.get("decimal"),
-        target=label,
-        mixed=task == "classification" or label in nominal,
-        missing=(*sheet.missing, *added),
-        missing_numbers=any(map(is_number, added)),
-        readings={name: reading for name, reading in schema.columns.items() if name not in by_name},
-        leave_out=True,
-    )
-
-
-def _schema_notes(readings: Mapping[str, Reading], names: list[str], path: Path | str) -> list[str]:
-    absent = [name for name in readings if name not in names]
-    if not absent:
-        return []
-    return [f"The schema names columns that {display_name(path)} does not have: {', '.join(map(repr, absent[:6]))}."]
-
-
-class _Rows:
-    """The rows to use, and what is wrong with them: missing targets, numbers without end."""
-
-    def __init__(self, understood: Understood, target: str | None, sheet: Sheet, skip: bool) -> None:
-        frame, unread = understood.frame, {problem.column for problem in understood.problems}
-        self.frame, self.place = frame, sheet.place
-        self._texts = sheet.frame if sheet.is_text else None
-        self.notes: list[str] = []
+    def __post_init__(self) -> None:
+        self.frame, self.place = self.understood.frame, self.sheet.place
+        self._texts = self.sheet.frame if self.sheet.is_text else None
         self.problems: list[ParseProblem] = []
-        if target is not None and target not in unread:
-            column = frame[target]
-            self._drop_or_report(missing_cells(column), target, skip)
+
+    def look_at_rows(self, *, skip: bool) -> None:
+        """List missing targets, or leave their rows out, and numbers that are infinite or too large."""
+        target = self.target
+        if target is not None and target not in {problem.column for problem in self.understood.problems}:
+            self._drop_or_report(missing_cells(self.frame[target]), target, skip)
         for column in self.frame.iter_columns():
             if column.dtype.is_float() and len(column):
                 cells = column.to_numpy()
@@ -295,6 +214,70 @@ class _Rows:
         cells = tuple(dict.fromkeys(texts))
         shown, count, trouble = f"{column[row]:g}", int(extreme.sum()), "infinite or too large"
         self.problems.append(ParseProblem(name, self.place(row), shown, count, trouble, message, is_target, cells))
+
+
+def understand_table(
+    path: Path | str,
+    target: str | int | None,
+    task: Task | None = None,
+    memory: int | None = None,
+    options: TableOptions | None = None,
+    sheet: Sheet | None = None,
+) -> UnderstoodTable:
+    """Read a file, unless it was read already, and understand its columns; what is wrong is listed, not raised."""
+    options = TableOptions() if options is None else options
+    sheet = read_sheet(path, options, memory) if sheet is None else sheet
+    names = sheet.frame.columns
+    label = None if target is None else names[find_target(target, names, display_name(path))]
+    by_name = dict[str, Any](options)
+    chosen = {
+        kind: {names[column_number(column, names, kind)] for column in by_name.get(kind) or ()}
+        for kind in ("nominal", "numeric", "exclude")
+    }
+    roles = {
+        role: names[column_number(by_name[role], names, role)]
+        for role in ("groups", "sample_weight", "time")
+        if by_name.get(role) is not None
+    }
+    if both := chosen["nominal"] & chosen["numeric"]:
+        raise InputError(f"Column {sorted(both)[0]!r} is both nominal and numeric; choose one.")
+    if label is not None and label in chosen["exclude"]:
+        raise InputError(f"{label!r} is both target and excluded; choose one.")
+    sheet = sheet.without(chosen["exclude"])
+    read_options = _said_of_cells(sheet, label, task, chosen, roles.get("groups"), options)
+    understood = sheet.typed(read_options)
+    levels = {name for name, reading in read_options.readings.items() if reading.kind == "nominal" and name in names}
+    others = {label, *roles.values(), *chosen["exclude"]}
+    nominal = sorted((read_options.nominal | levels) - others, key=names.index)
+    numeric = sorted(read_options.numeric - others, key=names.index)
+    absent = [repr(name) for name in read_options.readings if name not in names]
+    unknown = f"The schema names columns that {display_name(path)} does not have: {', '.join(absent[:6])}."
+    notes = [*sheet.notes, *[unknown] * bool(absent), *understood.notes]
+    table = UnderstoodTable(sheet, understood, label, roles, nominal, numeric, notes)
+    table.look_at_rows(skip=bool(options.get("skip_rows_without_target")))
+    return table
+
+
+def _said_of_cells(
+    sheet: Sheet, label: str | None, task: Task | None, chosen: dict[str, set[str]], groups: str | None,
+    options: TableOptions,
+) -> ReadOptions:  # fmt: skip
+    """Return all that was said about the cells: by the file itself, by options, by a schema."""
+    schema = read_schema(options.get("schema"))
+    nominal = chosen["nominal"] | (set(sheet.nominal) - chosen["numeric"]) | ({groups} if groups else set())
+    added = (*(schema.missing or ()), *(options.get("missing") or ()))
+    by_name = chosen["nominal"] | chosen["numeric"]
+    return ReadOptions(
+        nominal=frozenset(nominal - {label}),
+        numeric=frozenset(chosen["numeric"]),
+        decimal=options.get("decimal"),
+        target=label,
+        mixed=task == "classification" or label in nominal,
+        missing=(*sheet.missing, *added),
+        missing_numbers=any(map(is_number, added)),
+        readings={name: reading for name, reading in schema.columns.items() if name not in by_name},
+        leave_out=True,
+    )
 
 
 def read_frame(path: Path | str, *, target: str | None = None) -> pl.DataFrame:
@@ -405,40 +388,29 @@ def _together(path: Path | str, options: TableOptions, limit: int) -> Sheet:
 
 def _read_once(path: Path | str, limit: int) -> bytes:
     """Return all that a file or pipe holds: what was read from a pipe cannot be read again."""
-    try:
+    with reading(str(path), OSError):
         if str(path) == "-":
             return read_limited(sys.stdin.buffer, "standard input", limit)
-        path = Path(path)
-        with path.open("rb") as file:
+        if not Path(path).exists():
+            raise InputError(f"File not found: {path}; {_similar_file(Path(path))}")
+        with Path(path).open("rb") as file:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):
-                return read_limited(file, path.name, limit)
-            refuse_too_large(path.name, status.st_size, limit)
+                return read_limited(file, Path(path).name, limit)
+            refuse_too_large(Path(path).name, status.st_size, limit)
             return file.read()
-    except FileNotFoundError:
-        raise InputError(f"File not found: {path}; {_similar_file(Path(path))}") from None
-    except OSError as error:
-        raise InputError(f"{path} cannot be read ({error.strerror}).") from None
 
 
 def _read_parquet(content: bytes, name: str, limit: int) -> Sheet:
-    try:
+    with reading(f"The Parquet file {name}", pl.exceptions.PolarsError, OSError, cure="; write it again"):
         table = pl.scan_parquet(io.BytesIO(content))
         names = table.collect_schema().names()
         n_rows = int(table.select(pl.len()).collect().item())
         # Once as columns, once as the table of numbers.
         refuse_too_large(name, BYTES_PER_CELL * n_rows * len(names), limit)
         frame = pl.read_parquet(io.BytesIO(content))
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-        # polars gives up on some damaged files in its own way
-        reason = str(error).splitlines()[0] if not isinstance(error, pl.exceptions.PanicException) else "it is damaged"
-        raise InputError(f"The Parquet file {name} cannot be read ({reason}); write it again.") from None
     refuse_repeated_names(names, f"{name}: ")
-    if not names:
-        raise InputError(f"{name} has no columns; give a table.")
-    if not frame.height:
-        raise InputError(f"{name} has columns but no rows.")
-    return Sheet(frame)
+    return typed_sheet(frame, name)
 
 
 def find_target(target: str | int, names: list[str], file: str) -> int:

@@ -21,8 +21,9 @@ from xml.etree.ElementTree import Element, ParseError, fromstring
 
 import numpy as np
 
+from fewer.io._kinds import short
 from fewer.io._text import Sheet, plain_cells, sheet_of_rows
-from fewer.io.frames import pl, refuse_repeated_names
+from fewer.io.frames import pl, reading, refuse_repeated_names
 from fewer.io.memory import refuse_too_large
 from fewer.problem import InputError, IntArray
 
@@ -139,7 +140,8 @@ def read_workbook(content: bytes, name: str, sheet: str | int | None, header: in
     if content.startswith(ZIP):
         with _archive(content, name) as archive:
             refuse_too_large(name, sum(entry.file_size for entry in archive.infolist()), limit)
-    try:
+    # The library has a class of its own for each fault.
+    with reading(f"The workbook {name}", Exception, cure="; save the sheet as CSV"):
         book = calamine.CalamineWorkbook.from_filelike(io.BytesIO(content))
         names = list(book.sheet_names)
         chosen = _chosen_sheet(sheet, names, name)
@@ -148,11 +150,6 @@ def read_workbook(content: bytes, name: str, sheet: str | int | None, header: in
             rows = book.get_sheet_by_name(one).to_python(skip_empty_area=False)
             if rows:
                 break
-    except InputError:
-        raise
-    except Exception as error:  # the library has a class of its own for each fault
-        reason = " ".join(str(error).split()) or type(error).__name__
-        raise InputError(f"{name} is a workbook that cannot be read ({reason}); save the sheet as CSV.") from None
     refuse_too_large(name, BYTES_PER_CELL * sum(map(len, rows)), limit)
     notes = []
     if chosen is None and len(names) > 1:
@@ -197,31 +194,22 @@ def _text(cell: Any) -> str:
 def read_typed(content: bytes, name: str, limit: int) -> Sheet | None:
     """Read a file whose columns have types: Arrow, JSON, Stata. None if it is none of these."""
     start = content[:256].lstrip()
-    try:
+    with reading(name, Exception, cure="; write it again, or save it as CSV"):
         if content.startswith(b"ARROW1"):
-            return _typed(pl.read_ipc(io.BytesIO(content)), name)
+            return typed_sheet(pl.read_ipc(io.BytesIO(content)), name)
         if start.startswith(b"<stata_dta>") or name.lower().endswith(".dta"):
             pandas = needed("pandas", "stata", "Stata files")
-            return _typed(pl.from_pandas(pandas.read_stata(io.BytesIO(content))), name)
+            return typed_sheet(pl.from_pandas(pandas.read_stata(io.BytesIO(content))), name)
         if start.startswith((b"[", b"{")) and b'"' in start:
             refuse_too_large(name, 8 * len(content), limit)
-            return _typed(_read_json(content, start), name)
-    except InputError:
-        raise
-    except (Exception, pl.exceptions.PanicException) as error:
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise InputError(f"{name} cannot be read ({reason}); write it again, or save it as CSV.") from None
+            # A list of records, or one a line.
+            read = pl.read_json if start.startswith(b"[") else pl.read_ndjson
+            return typed_sheet(read(io.BytesIO(content), infer_schema_length=None), name)
     return None
 
 
-def _read_json(content: bytes, start: bytes) -> pl.DataFrame:
-    """Read records: a list of them, or one a line."""
-    if start.startswith(b"["):
-        return pl.read_json(io.BytesIO(content), infer_schema_length=None)
-    return pl.read_ndjson(io.BytesIO(content), infer_schema_length=None)
-
-
-def _typed(frame: pl.DataFrame, name: str) -> Sheet:
+def typed_sheet(frame: pl.DataFrame, name: str) -> Sheet:
+    """Return a table whose columns have types already; refuse one without columns or rows."""
     if not frame.width or not frame.height:
         raise InputError(f"{name} has no {'columns' if not frame.width else 'rows'}; give a table with rows.")
     return Sheet(frame)
@@ -299,31 +287,24 @@ def _of_file(file: Path, table: str, limit: int) -> Rows:
     else:
         listed = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'"
         connect = partial(library.connect, uri=True)
-    try:
-        with closing(connect(str(file) if is_duck else f"{file.absolute().as_uri()}?mode=ro")) as connection:
-            tables = [name for (name,) in connection.execute(listed).fetchall()]
-            cursor = connection.execute(_query(table, tables, str(file)))
-            return [column[0] for column in cursor.description], _fetched(cursor, str(file), limit)
-    except library.Error as error:
-        raise InputError(f"{file} cannot be read ({str(error).splitlines()[0]}).") from None
+    address = str(file) if is_duck else f"{file.absolute().as_uri()}?mode=ro"
+    with reading(str(file), library.Error), closing(connect(address)) as connection:
+        tables = [name for (name,) in connection.execute(listed).fetchall()]
+        cursor = connection.execute(_query(table, tables, str(file)))
+        return [column[0] for column in cursor.description], _fetched(cursor, str(file), limit)
 
 
 def _by_sqlalchemy(address: str, table: str, limit: int) -> Rows:
     sqlalchemy = needed("sqlalchemy", "database", "Databases")
-    try:
+    # Every driver has errors of its own.
+    with reading("The database", Exception, cure="; check the address and its driver"):
         engine = sqlalchemy.create_engine(address)
         with engine.connect() as connection:
             inspector = sqlalchemy.inspect(connection)
             tables = [*inspector.get_table_names(), *inspector.get_view_names()]
             place, quote = engine.url.render_as_string(hide_password=True), engine.dialect.identifier_preparer.quote
-            query = _query(table, tables, place, quote)
-            result = connection.execute(sqlalchemy.text(query))
+            result = connection.execute(sqlalchemy.text(_query(table, tables, place, quote)))
             return list(result.keys()), _fetched(result, table, limit)
-    except InputError:
-        raise
-    except Exception as error:  # every driver has classes of its own
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise InputError(f"The database cannot be read ({reason}); check the address and its driver.") from None
 
 
 def _fetched(cursor: Any, name: str, limit: int) -> list[Any]:
@@ -403,7 +384,7 @@ def _declarations(content: bytes, name: str) -> tuple[list[Attribute], int, byte
             refuse_repeated_names([attribute.name for attribute in attributes], f"{name}: ")
             return attributes, number, content[start:]
         elif word != "@relation" and word != "@data" and not word.startswith("%"):
-            raise InputError(f"{where}: {_short(line)} is no ARFF declaration; @attribute or @data is expected.")
+            raise InputError(f"{where}: {short(line, 40)!r} is no ARFF declaration; @attribute or @data is expected.")
     raise InputError(f"{name} has no {'@data' if attributes else '@attribute'} line; is it an ARFF file?")
 
 
@@ -438,7 +419,7 @@ def _parsed_rows(
 def _arff_attribute(line: str, where: str) -> Attribute:
     match = _ATTRIBUTE.match(line)
     if match is None:
-        raise InputError(f"{where}: {_short(line)} is not '@attribute NAME TYPE'.")
+        raise InputError(f"{where}: {short(line, 40)!r} is not '@attribute NAME TYPE'.")
     name, kind = _unquote(match[1]), match[2].strip()
     if kind.startswith("{"):
         inside = re.match(r"\{(.*)\}\s*(?:%.*)?$", kind)
@@ -455,7 +436,7 @@ def _arff_attribute(line: str, where: str) -> Attribute:
                 f"{where}: the dates of {name!r} are written as {pattern!r}; write them as yyyy-MM-dd, or as numbers."
             )
         return Attribute(name, "date")
-    raise InputError(f"{where}: attribute {name!r} is of type {_short(kind)}, which is not read; drop it.")
+    raise InputError(f"{where}: attribute {name!r} is of type {short(kind, 40)!r}, which is not read; drop it.")
 
 
 def _arff_row(line: str, attributes: list[Attribute], where: str) -> list[str | None]:
@@ -494,7 +475,7 @@ def _sparse_row(line: str, attributes: list[Attribute], where: str) -> list[str 
     while at < len(text):
         match = _SPARSE_CELL.match(text, at)
         if match is None:
-            raise InputError(f"{where}: {_short(text[at:].strip())} is not 'NUMBER VALUE' in a sparse row.")
+            raise InputError(f"{where}: {short(text[at:].strip(), 40)!r} is not 'NUMBER VALUE' in a sparse row.")
         column = int(match[1])
         if column >= len(attributes):
             raise InputError(
@@ -537,10 +518,6 @@ def _refuse_wrong_cells(frame: pl.DataFrame, attributes: list[Attribute], lines:
                 f"{name}, line {lines[row]}: {column[row]!r} in attribute {attribute.name!r} is {fault}; "
                 "correct the cell or the declaration."
             )
-
-
-def _short(text: str) -> str:
-    return repr(text if len(text) <= 40 else text[:39] + "…")
 
 
 # ---------------------------------------------------------------------------- CBML (case bases in XML)

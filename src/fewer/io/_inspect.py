@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from fewer.contracts import Resources
 from fewer.io._files import TableOptions, UnderstoodTable, display_name, find_target, understand_table
-from fewer.io._kinds import MOSTLY_MISSING, ParseProblem, Reading, Schema, short
+from fewer.io._kinds import MOSTLY_MISSING, ParseProblem, Reading, Schema, blanked, fits_of, reading_of, short
 from fewer.io._source import PartWork, Source, is_path, open_source
-from fewer.io._stream import CHUNK_BYTES, blanked, fits_of
+from fewer.io._stream import CHUNK_BYTES
 from fewer.io.frames import pl
 from fewer.problem import InputError, Problem, Task
-from fewer.text import counted, printable
+from fewer.text import counted, html_table, printable
 
 # Columns of which values are counted for a small histogram.
 PICTURED = 200
@@ -37,8 +37,6 @@ class ColumnSummary:
 
     Parameters
     ----------
-    name, role : str
-        `feature`, `target`, `groups`, `sample_weight` or `left out`.
     name : str
         As the table has it.
     role : {"feature", "target", "groups", "sample_weight", "left out"}
@@ -124,14 +122,7 @@ class Inspection:
         dict
             What `to_json` writes.
         """
-        return {
-            "source": self.source,
-            "n_rows": self.n_rows,
-            "columns": [asdict(column) for column in self.columns],
-            "notes": self.notes,
-            "problems": [asdict(problem) for problem in self.problems],
-            "head": self.head,
-        }
+        return {name: value for name, value in asdict(self).items() if name != "schema"}
 
     def to_json(self) -> str:
         """Return JSON text.
@@ -166,8 +157,7 @@ class Inspection:
         str
             Lines.
         """
-        head = f"{self.source}: {self.n_rows:,} rows, {len(self.columns):,} columns"
-        lines = [head, "", *_table(self.columns, width), ""]
+        lines = [self._caption, "", *_table(self.columns, width), ""]
         lines += [f"Note: {note}" for note in self.notes]
         lines += [f"Problem: {problem.message}" for problem in self.problems]
         return "\n".join(printable(line) for line in lines).rstrip("\n")
@@ -181,11 +171,12 @@ class Inspection:
             (c.name, c.role, c.kind, f"{c.missing:.0%}", f"{c.distinct:,}", ", ".join(c.examples), c.note)
             for c in self.columns
         ]
-        head = "".join(f"<th>{title}</th>" for title in titles)
-        body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
         notes = "".join(f"<li>{escape(note)}</li>" for note in [*self.notes, *(p.message for p in self.problems)])
-        caption = escape(f"{self.source}: {self.n_rows:,} rows, {len(self.columns):,} columns")
-        return f"<p>{caption}</p><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table><ul>{notes}</ul>"
+        return f"{html_table(titles, rows, self._caption)}<ul>{notes}</ul>"
+
+    @property
+    def _caption(self) -> str:
+        return f"{self.source}: {self.n_rows:,} rows, {len(self.columns):,} columns"
 
 
 def inspect_table(
@@ -460,11 +451,7 @@ class ColumnSeen:
     def kind(self, dtype: pl.DataType, is_text: bool) -> str:
         """Name what the cells are."""
         if is_text:
-            present, numbers, truths, dates, digits, zeros = self.fit.tolist()
-            if present and zeros and digits == present:
-                return "nominal"
-            named = (("numeric", numbers), ("boolean", truths), ("date", dates))
-            return next((kind for kind, count in named if present and count == present), "nominal")
+            return reading_of(self.fit).kind
         if dtype == pl.Boolean or dtype.is_numeric():
             return "boolean" if dtype == pl.Boolean else "numeric"
         return "date" if dtype.is_temporal() else "nominal"

@@ -10,10 +10,13 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, cast, get_args
 
 import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
 
 from fewer.errors import InputError
 from fewer.io._cells import (
     COMPACT,
+    ISO,
     ZONED,
     DateFormat,
     FoundCells,
@@ -211,9 +214,46 @@ class Reading:
     format: NumberFormat | DateFormat | None = None
     reason: str = ""
 
+    def read(self, text: pl.Series) -> pl.Series:
+        """Return what cells of text mean; a cell that is written in another way becomes null."""
+        if self.kind == "boolean":
+            lower = text.str.to_lowercase()
+            return (lower == "true").set(~lower.is_in(["true", "false"]), None)
+        if self == PLAIN:
+            return text.cast(pl.Float64, strict=False)
+        return text if self.format is None or self.kind == "left out" else self.format.read(text)
+
 
 # Numbers as programs write them; where it is this very object, every cell was read as one.
 PLAIN = Reading("numeric", NumberFormat())
+CODES = Reading("nominal", reason="leading zeros")
+TRUTH, ISO_DATES = Reading("boolean"), Reading("date", DateFormat("year-month-day"))
+
+
+def blanked(text: pl.Series, missing: Sequence[str] = MISSING) -> pl.Series:
+    """Strip cells of text; a cell that stands for a missing value becomes null."""
+    text = text.str.strip_chars()
+    return text.set(text.is_in(["", *missing]), None)
+
+
+def fits_of(cells: pl.Series) -> NDArray[np.int64]:
+    """Count the cells that are there; of them numbers, truth values, dates, digits alone, and leading zeros."""
+    present = cells.drop_nulls()
+    numbers = len(present) - present.cast(pl.Float64, strict=False).null_count()
+    if numbers == len(present):
+        zeros = int((present.str.starts_with("0") & (present.str.len_bytes() > 1)).sum())
+        return np.array([len(present), numbers, 0, 0, int(present.str.contains(r"^\d+$").sum()), zeros])
+    truths = int(present.str.to_lowercase().is_in(["true", "false"]).sum())
+    return np.array([len(present), numbers, truths, int(present.str.contains(ISO).sum()), 0, 0])
+
+
+def reading_of(fits: NDArray[np.int64]) -> Reading:
+    """Say how a column is read whose cells fit so often (`fits_of`, added up over its parts)."""
+    present, numbers, truths, dates, digits, zeros = fits.tolist()
+    if zeros and digits == present:
+        return CODES
+    ways = ((numbers, PLAIN), (truths, TRUTH), (dates, ISO_DATES))
+    return next((reading for count, reading in ways if count == present), Reading("nominal"))
 
 
 @dataclass(frozen=True)
@@ -375,11 +415,11 @@ def why_no_feature(column: nw.Series[Any]) -> str | None:
 def _draft(text: pl.Series, number: pl.Series, looks: _Looks, place: Place, options: ReadOptions) -> _Draft:
     name = text.name
     if name in options.readings:
-        return _draft_by_schema(_without_missing(text, options.missing), options.readings[name], place)
+        return _draft_by_schema(blanked(text, options.missing), options.readings[name], place)
     # The common case first: nothing but numbers and empty cells.
     if number.null_count() == text.null_count() and not options.missing_numbers:
         return _draft_numbers(text, number, looks, options)
-    text = _without_missing(text, options.missing)
+    text = blanked(text, options.missing)
     number = text.cast(pl.Float64, strict=False)
     if number.null_count() > text.null_count() and name not in options.nominal:
         text, number = _without_words(text, number)
@@ -389,11 +429,6 @@ def _draft(text: pl.Series, number: pl.Series, looks: _Looks, place: Place, opti
         return _Draft(text, text, Reading("nominal"))
     draft = _draft_formatted(text, place, options) or _draft_strewn(text, place, options)
     return draft if draft is not None else _draft_text(text, number, place, options)
-
-
-def _without_missing(text: pl.Series, missing: Sequence[str]) -> pl.Series:
-    text = text.str.strip_chars()
-    return text.set(text.is_in(["", *missing]), None)
 
 
 def _without_words(text: pl.Series, number: pl.Series) -> tuple[pl.Series, pl.Series]:
@@ -413,7 +448,7 @@ def _draft_numbers(text: pl.Series, number: pl.Series, looks: _Looks, options: R
         reason = why_left_out(cells) if may_leave else None
         if reason is not None:
             return _Draft(text, text, Reading("left out", reason=reason))
-        return _Draft(text, cells, Reading("nominal", reason="leading zeros"))
+        return _Draft(text, cells, CODES)
     if nominal:
         return _Draft(text, number, Reading("nominal"))
     dates = None if numeric else find_epoch(text.name, number)
@@ -483,7 +518,7 @@ def _draft_text(text: pl.Series, number: pl.Series, place: Place, options: ReadO
         return _Draft(text, text, Reading("numeric"), problem=_problem(text, number, "not a number", place, options))
     lower = text.str.to_lowercase()
     if lower.drop_nulls().is_in(["true", "false"]).all():
-        return _Draft(text, lower == "true", Reading("boolean"))
+        return _Draft(text, lower == "true", TRUTH)
     reason = why_left_out(text) if options.leave_out and text.name != options.target else None
     if reason is not None:
         reason = "inconsistent date formats" if mixes_dates(text) else reason
@@ -495,18 +530,11 @@ def _draft_text(text: pl.Series, number: pl.Series, place: Place, options: ReadO
 
 
 def _draft_by_schema(text: pl.Series, reading: Reading, place: Place) -> _Draft:
-    if reading.kind == "boolean":
-        lower = text.str.to_lowercase()
-        column = (lower == "true").set(~lower.is_in(["true", "false"]), None)
-        return _Draft(text, column, reading, problem=_problem(text, column, "neither true nor false", place))
-    if reading.format is None or reading.kind in ("nominal", "left out"):
-        return _Draft(text, text, reading)
-    fault = "not a number" if reading.kind == "numeric" else "not a date"
-    if reading.format == NumberFormat():
-        column = text.cast(pl.Float64, strict=False)
-    else:
-        column, fault = reading.format.read(text), f"{fault} ({reading.format.describe()})"
-    return _Draft(text, column, reading, problem=_problem(text, column, fault + ", as the schema says", place))
+    fault = {"numeric": "not a number", "boolean": "neither true nor false"}.get(reading.kind, "not a date")
+    if reading.format is not None and reading != PLAIN:
+        fault += f" ({reading.format.describe()})"
+    column = reading.read(text)
+    return _Draft(text, column, reading, problem=_problem(text, column, f"{fault}, as the schema says", place))
 
 
 def _problem(
@@ -608,7 +636,7 @@ def _format_notes(drafts: list[_Draft]) -> list[str]:
         row = lengths.arg_max() or int((group[0].column.is_not_null()).arg_true()[0])
         cell, value = group[0].text[row], group[0].column[row]
         shown = f"{value:.12g}" if isinstance(value, float) else str(value).removesuffix(" 00:00:00")
-        note = f"{name_list([d.text.name for d in group])} read as {way} ({str(cell).strip()!r} is {shown})."
+        note = f"{subject_of([d.text.name for d in group])} read as {way} ({str(cell).strip()!r} is {shown})."
         if rival and isinstance(group[0].rival, DateFormat):
             note += f" No day is above 12, so {rival} also fits; choose with a schema"
             note += " (fewer inspect --write-schema)."
@@ -644,7 +672,7 @@ def _describe_numbers(draft: _Draft, form: NumberFormat) -> str:
     """Say how numbers are written, and how the negative ones are where that is their own way."""
     has_brackets = draft.text.str.contains(BRACKETS).any() and bool((draft.column < 0).any())
     brackets = ["negatives in parentheses"] * has_brackets
-    if form.is_plain:
+    if form == NumberFormat():
         return "".join(brackets) or form.describe()
     return ", ".join([form.describe(), *brackets])
 
@@ -658,37 +686,37 @@ def _is_program_like(draft: _Draft) -> bool:
 
 def _other_notes(drafts: list[_Draft], options: ReadOptions) -> list[str]:
     notes = []
-    codes = [draft for draft in drafts if draft.reading == Reading("nominal", reason="leading zeros")]
+    codes = [draft for draft in drafts if draft.reading == CODES]
     codes = [draft for draft in codes if draft.text.name not in options.nominal]
     if codes:
         example = codes[0].text.filter(codes[0].text.str.strip_chars().str.starts_with("0"))[0].strip()
-        names = name_list([draft.text.name for draft in codes])
+        names = subject_of([draft.text.name for draft in codes])
         notes.append(f"{names} read as codes because of leading zeros ({example!r}); use --numeric for numbers.")
     strewn = [draft for draft in drafts if draft.reading.reason == AMONG_TEXT and draft.reading.kind == "nominal"]
     if strewn:
         text = strewn[0].text
         word = text.filter(text.cast(pl.Float64, strict=False).is_null() & text.is_not_null())[0]
         notes.append(
-            f"{name_list([draft.text.name for draft in strewn])} read as categories: most cells are numbers, but "
+            f"{subject_of([draft.text.name for draft in strewn])} read as categories: most cells are numbers, but "
             f"some, such as {word!r}, are not. Use --missing if such words mean missing, or --numeric."
         )
-    moments = [draft for draft in drafts if _could_be_moments(draft, options)]
+    moments = [(draft.text.drop_nulls(), form) for draft in drafts if (form := _possible_moments(draft, options))]
     if moments:
-        form = find_moments(moments[0].column)
-        example = "" if form is None else f" ({moments[0].text[0]} would be {form.read(moments[0].text)[0]:%Y-%m-%d})"
-        names = name_list([draft.text.name for draft in moments])
-        notes.append(f"{names} read as numbers, but could be timestamps{example}; use a schema to read dates.")
+        text, form = moments[0]
+        notes.append(
+            f"{subject_of([text.name for text, _ in moments])} read as numbers, but could be timestamps ({text[0]} "
+            f"would be {form.read(text)[0]:%Y-%m-%d}); use a schema to read dates."
+        )
     notes += left_out_notes({draft.text.name: draft.reading for draft in drafts})
     return notes
 
 
-def _could_be_moments(draft: _Draft, options: ReadOptions) -> bool:
-    """Whether whole numbers of one length, many of them different, are as large as milliseconds of our days."""
-    name = draft.text.name
-    if draft.reading != PLAIN or name in (*options.numeric, options.target, *options.readings):
-        return False
+def _possible_moments(draft: _Draft, options: ReadOptions) -> DateFormat | None:
+    """Say which moments whole numbers could be: many of them different, all as large as those of our days."""
+    if draft.reading != PLAIN or draft.text.name in (*options.numeric, options.target, *options.readings):
+        return None
     form = find_moments(draft.column)
-    return form is not None and draft.column.n_unique() >= MIN_CELLS
+    return form if form is not None and draft.column.n_unique() >= MIN_CELLS else None
 
 
 def left_out_notes(readings: Mapping[str, Reading], cure: str = "Use --nominal to keep one.") -> list[str]:
@@ -696,7 +724,7 @@ def left_out_notes(readings: Mapping[str, Reading], cure: str = "Use --nominal t
     out = [f"{name!r} ({reading.reason})" for name, reading in readings.items() if reading.kind == "left out"]
     if not out:
         return []
-    return [f"Not used as features: {listed(out, 2 * MOST_NAMED)}. {cure}"]
+    return [f"Not used as features: {listed(out, 2 * MOST_NAMED)}. {cure}".rstrip()]
 
 
 def missing_notes(shares: Mapping[str, float]) -> list[str]:
@@ -707,18 +735,16 @@ def missing_notes(shares: Mapping[str, float]) -> list[str]:
     return [f"Mostly missing: {listed(empty, MOST_NAMED)}; their results rest on few rows."]
 
 
-def name_list(names: Iterable[str]) -> str:
+def subject_of(names: Iterable[str], one: str = "is", several: str = "are") -> str:
     """Begin a sentence about columns.
 
     Examples
     --------
-    >>> name_list(["a"]), name_list(["a", "b"])
-    ("Column 'a' is", "Columns 'a', 'b' are")
+    >>> subject_of(["a"]), subject_of(["a", "b"], "holds", "hold")
+    ("Column 'a' is", "Columns 'a', 'b' hold")
     """
     quoted = [repr(name) for name in names]
-    if len(quoted) == 1:
-        return f"Column {quoted[0]} is"
-    return f"Columns {listed(quoted, MOST_NAMED)} are"
+    return f"Column {quoted[0]} {one}" if len(quoted) == 1 else f"Columns {listed(quoted, MOST_NAMED)} {several}"
 
 
 # --------------------------------------------------------------------------------------------------- schema

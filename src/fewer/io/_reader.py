@@ -23,11 +23,12 @@ from fewer.io._kinds import (
     ReadOptions,
     left_out_notes,
     missing_notes,
-    name_list,
+    subject_of,
     typed_columns,
     why_no_feature,
 )
 from fewer.io._suspicions import suspicions
+from fewer.io._text import is_number
 from fewer.io.frames import FrameSchema, Place, forced_kinds, is_frame, label_of, pl, plain_frame, row_number
 from fewer.io.memory import available_memory, refuse_too_large
 from fewer.io.sparse import SparseProblem, column_ranges, compressed, surely_varies
@@ -317,10 +318,9 @@ class ProblemReader:
                 numbers += [names[i]] if not chosen and _are_numbers(labels) else []
         notes = []
         if numbers:
-            notes = [f"{name_list(numbers)} text that holds numbers, used as levels; convert quantities to numbers."]
+            notes = [f"{subject_of(numbers)} text that holds numbers, used as levels; convert quantities to numbers."]
         if dated:
-            subject = name_list(dated).removesuffix(" is").removesuffix(" are")
-            notes.append(f"{subject} hold{'s' * (len(dated) == 1)} dates, used as days since 1970-01-01.")
+            notes.append(f"{subject_of(dated, 'holds', 'hold')} dates, used as days since 1970-01-01.")
         return Table(table, names, tuple(kinds), levels, notes, dated)
 
 
@@ -496,7 +496,7 @@ def encode(column: Any, name: str, forced: Kind | None, place: Place, dated: lis
         return _encode_cells(column, name, forced, place, dated)
     dtype = column.dtype
     if dtype.is_nested() or dtype in (nw.Binary, nw.Time):
-        raise _unusable(name, str(dtype))
+        raise unusable_column(name, str(dtype))
     if dtype == nw.Date or dtype == nw.Datetime:
         return _dated(_to_floats(column.dt.timestamp("us")) / 86_400e6, name, forced, dated)
     if dtype == nw.Duration:
@@ -521,7 +521,7 @@ def _encode_cells(column: list[Any], name: str, forced: Kind | None, place: Plac
     if cells and all(issubclass(kind, timedelta) for kind in types):
         return _plain(_scatter([cell / timedelta(days=1) for cell in cells], present), forced)
     if odd := next((kind for kind in types if not issubclass(kind, (str, date, *NUMBERS))), None):
-        raise _unusable(name, odd.__name__)
+        raise unusable_column(name, odd.__name__)
     if forced is None and types and types <= {bool, np.bool_}:
         return _scatter(cells, present), "boolean", ()
     if forced is None and not any(issubclass(kind, str | date) for kind in types):
@@ -606,7 +606,7 @@ def _compared(column: nw.Series[Any], name: str, was: Mapping[str, Any], place: 
         elif not labels and not dated:  # codes may come as numbers
             cells, _, labels = _levels_of(cells[present].tolist(), present)
         new = [label for label in labels if label not in was.get("levels", labels)]
-        if new and new == list(labels) and all(map(_is_float, labels)) > any(map(_is_float, was["levels"])):
+        if new and new == list(labels) and all(map(is_number, labels)) > any(map(is_number, was["levels"])):
             holds = "numbers"
         fits = (not dated and holds != "numbers") or len(new) < len(labels)
     else:
@@ -615,7 +615,7 @@ def _compared(column: nw.Series[Any], name: str, was: Mapping[str, Any], place: 
         fits = holds == held or (kind != "nominal" and not dated and (is_flag or held == "numbers"))
     if present.any() and not fits:
         present_rows, shown = np.flatnonzero(present).tolist(), column.to_list()
-        row = next((i for i in present_rows if not _is_float(shown[i])), present_rows[0])
+        row = next((i for i in present_rows if not is_number(shown[i])), present_rows[0])
         raise InputError(
             f"Column {name!r} held {held} when the features were chosen and holds {holds} now "
             f"({shown[row]!r} in {place(row)}); convert the column or correct the cell."
@@ -630,15 +630,10 @@ def _compared(column: nw.Series[Any], name: str, was: Mapping[str, Any], place: 
     )
 
 
-def _is_float(cell: Any) -> bool:
-    try:
-        float(cell)
-    except (TypeError, ValueError):
-        return False
-    return True
-
-
-def _unusable(name: str, what: str) -> InputError:
+def unusable_column(name: str, what: str) -> InputError:
+    """Refuse a column, or the target, that has no name here, whose cells are neither numbers nor text."""
+    if not name:
+        return InputError(f"The target holds {what} values; numbers, booleans or text are needed.")
     return InputError(f"Column {name!r} holds {what} values; convert them to numbers or text, or drop it.")
 
 
@@ -677,26 +672,15 @@ def _as_text(cell: Any) -> str:
 
 
 def _forced_numbers(column: Sequence[Any], present: list[bool], name: str, place: Place) -> FloatArray:
-    numbers = np.full(len(column), np.nan)
-    for row, (cell, is_present) in enumerate(zip(column, present, strict=True)):
-        if is_present:
-            try:
-                numbers[row] = float(cell)
-            except (TypeError, ValueError):
-                formatted = _formatted_numbers(column, present)
-                if formatted is not None:
-                    return formatted
-                raise InputError(
-                    f"Column {name!r} is declared numeric, but {place(row)} is {cell!r}; correct or clear the cell."
-                ) from None
-    return numbers
-
-
-def _formatted_numbers(column: Sequence[Any], present: list[bool]) -> FloatArray | None:
-    texts = [str(cell) if is_present else None for cell, is_present in zip(column, present, strict=True)]
-    parsed = find_number_format(pl.Series(texts, dtype=pl.String))
+    cells = [cell if is_present else None for cell, is_present in zip(column, present, strict=True)]
+    odd = next((row for row, cell in enumerate(cells) if cell is not None and not is_number(cell)), None)
+    if odd is None:
+        return np.array([np.nan if cell is None else float(cell) for cell in cells])
+    parsed = find_number_format(pl.Series([None if cell is None else str(cell) for cell in cells], dtype=pl.String))
     if parsed is None or parsed.mixed or parsed.cells.null_count() > present.count(False):
-        return None
+        raise InputError(
+            f"Column {name!r} is declared numeric, but {place(odd)} is {cells[odd]!r}; correct or clear the cell."
+        )
     return np.asarray(parsed.cells.to_numpy(), dtype=np.float64)
 
 
@@ -746,24 +730,15 @@ def target_values(y: Any, place: Place) -> NDArray[Any]:
             raise InputError(f"The target has {y.shape[1]} columns; give one.")
         y = next(y.iter_columns()).to_native()
     series = y if isinstance(y, list | np.ndarray) else nw.from_native(y, pass_through=True, series_only=True)
-    if isinstance(series, nw.Series):
-        dtype = series.dtype
-        if dtype.is_numeric() or dtype == nw.Date or dtype == nw.Datetime:
-            values = encode(series, "target", None, place, [])[0]
-        else:
-            values = _objects(series.to_list())
-    elif not isinstance(series, Iterable) or isinstance(series, str | bytes | Mapping | Set):
+    if not isinstance(series, nw.Series | Iterable) or isinstance(series, str | bytes | Mapping | Set):
         raise InputError(f"The target is {reprlib.repr(series)}; give one value for each row, in their order.")
-    elif isinstance(series, np.ndarray):
-        values = np.asarray(series)
-    else:
-        values = _objects(series.to_pylist() if hasattr(series, "to_pylist") else list(series))
+    values = series if isinstance(series, np.ndarray) else _target_of_cells(series, place)
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
     if values.ndim != 1:
         raise InputError(f"The target has {values.ndim} dimensions; give one value for each row.")
     if values.dtype.kind == "O":
-        values = _decided(values, place)
+        values = _target_of_cells(values.tolist(), place)
     if values.dtype.kind not in "biufUS":
         raise InputError(f"The target has dtype {values.dtype.name}; numbers, booleans or text are needed.")
     if values.dtype.kind == "f":
@@ -786,25 +761,17 @@ def _n_columns(y: Any) -> int:
     return int(shape[1]) if len(shape) == 2 else 1
 
 
-def _objects(cells: list[Any]) -> NDArray[Any]:
-    values = np.empty(len(cells), dtype=object)
-    values[:] = cells
-    return values
-
-
-def _decided(values: NDArray[Any], place: Place) -> NDArray[Any]:
-    """Turn Python objects into numbers, truth values or text."""
-    _refuse_missing(np.array([_is_missing(cell) for cell in values], dtype=bool), place)
-    cells = values.tolist()
-    if all(isinstance(cell, bool | np.bool_) for cell in cells):
-        return np.array(cells, dtype=bool)
-    if all(isinstance(cell, NUMBERS) for cell in cells):
-        return np.array(cells, dtype=np.float64)
-    if cells and all(isinstance(cell, date) for cell in cells):
-        return np.array([_days(cell) for cell in cells])
-    if odd := next((cell for cell in cells if not isinstance(cell, (str, date, *NUMBERS))), None):
-        raise InputError(f"The target holds {type(odd).__name__} values; numbers, booleans or text are needed.")
-    return np.array([str(cell) for cell in cells])
+def _target_of_cells(cells: Any, place: Place) -> NDArray[Any]:
+    """Return a series or Python objects as numbers, truth values or text."""
+    if isinstance(cells, nw.Series) and not (cells.dtype.is_numeric() or cells.dtype in (nw.Date, nw.Datetime)):
+        cells = cells.to_list()  # categories of numbers are numbers here
+    elif not isinstance(cells, nw.Series | list):
+        cells = cells.to_pylist() if hasattr(cells, "to_pylist") else list(cells)
+    numbers, kind, labels = encode(cells, "", None, place, [])
+    _refuse_missing(np.isnan(numbers), place)
+    if kind == "nominal":
+        return np.array(labels)[numbers.astype(np.int64)]
+    return numbers.astype(bool) if kind == "boolean" else numbers
 
 
 def _refuse_missing(missing: BoolArray, place: Place) -> None:

@@ -7,7 +7,7 @@ import sys
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import takewhile
 from operator import getitem
 from pathlib import Path
@@ -16,7 +16,7 @@ from urllib.parse import unquote
 
 from fewer.contracts import Resources
 from fewer.io._text import find_separator
-from fewer.io.frames import pl, refuse_repeated_names
+from fewer.io.frames import pl, reading, refuse_repeated_names
 from fewer.io.memory import PROGRAM, amount, available_memory, needed_memory
 from fewer.parallel import cluster_of, reduce_on_spark, reduce_tasks
 from fewer.problem import InputError
@@ -390,10 +390,8 @@ def _open_files(path: str) -> Source:
         import pyarrow as pa
         import pyarrow.dataset
 
-        try:
+        with reading(address, pa.ArrowException, OSError):
             return DatasetSource(pa.dataset.dataset(address, format="parquet", partitioning="hive"))
-        except (pa.ArrowException, OSError) as error:
-            raise InputError(f"{address} cannot be read ({str(error).splitlines()[0]}).") from None
     files = files_of(path)
     kinds = {_is_parquet(file) for file in files}
     if len(kinds) > 1:
@@ -446,20 +444,8 @@ def _typed(cells: list[str], is_text: bool) -> pl.Series:
 
 
 def _is_parquet(file: Path) -> bool:
-    try:
-        with file.open("rb") as stream:
-            return stream.read(4) == b"PAR1"
-    except OSError as error:
-        raise InputError(f"{file} cannot be read ({error.strerror}).") from None
-
-
-@dataclass(frozen=True)
-class _Groups:
-    """Some row groups of one Parquet file."""
-
-    file: Path
-    low: int
-    high: int
+    with reading(str(file), OSError), file.open("rb") as stream:
+        return stream.read(4) == b"PAR1"
 
 
 class ParquetSource(Source):
@@ -473,26 +459,23 @@ class ParquetSource(Source):
         self.columns = dict(pl.scan_parquet(self.files[0]).collect_schema())
         refuse_repeated_names(list(self.columns), f"{self.name}: ")
         self._mixed: dict[str, str] = {}
-        self._parts: list[_Groups] = []
+        self._parts: list[tuple[Path, int, int]] = []  # some row groups of a file: the first one, and that behind
         for file in self.files:
             self._lay_out(file)
-        self.n_parts, self.part_files = len(self._parts), [part.file for part in self._parts]
+        self.n_parts, self.part_files = len(self._parts), [file for file, _, _ in self._parts]
 
     def _lay_out(self, file: Path) -> None:
         import pyarrow.parquet as pq
 
-        try:
+        with reading(f"The Parquet file {file.name}", OSError, ValueError, cure="; write it again"):
             meta = pq.ParquetFile(file).metadata
-        except (OSError, ValueError) as error:
-            reason = str(error).splitlines()[0]
-            raise InputError(f"The Parquet file {file.name} cannot be read ({reason}); write it again.") from None
         self._meet(file, _polars_types(meta.schema.to_arrow_schema()))
         sizes = [meta.row_group(i).num_rows for i in range(meta.num_row_groups)]
         low = rows = 0
         for group, size in enumerate(sizes):
             rows += size
             if rows >= PART_ROWS or group == len(sizes) - 1:
-                self._parts.append(_Groups(file, low, group + 1))
+                self._parts.append((file, low, group + 1))
                 low, rows = group + 1, 0
 
     def _meet(self, file: Path, types: dict[str, pl.DataType]) -> None:
@@ -514,14 +497,14 @@ class ParquetSource(Source):
 
         if mixed := [self._mixed[name] for name in columns if name in self._mixed]:
             raise InputError(mixed[0])
-        span, plain = self._parts[part], all(_is_plain(self.columns[name]) for name in columns)
-        with pq.ParquetFile(span.file, pre_buffer=False) as file:
-            groups = [file.metadata.row_group(group) for group in range(span.high)]
-            start = sum(group.num_rows for group in groups[: span.low])
-            for number, group in enumerate(groups[span.low :], span.low):
+        (path, low, high), plain = self._parts[part], all(_is_plain(self.columns[name]) for name in columns)
+        with pq.ParquetFile(path, pre_buffer=False) as file:
+            groups = [file.metadata.row_group(group) for group in range(high)]
+            start = sum(group.num_rows for group in groups[:low])
+            for number, group in enumerate(groups[low:], low):
                 # Polars decodes in half the time, but a whole group at once; chunks are the same both ways.
                 if plain and group.total_byte_size <= min(GROUP_BYTES, available_memory() // 8):
-                    group_frame = pl.scan_parquet(span.file).select(columns).slice(start, group.num_rows).collect()
+                    group_frame = pl.scan_parquet(path).select(columns).slice(start, group.num_rows).collect()
                     frames = group_frame.iter_slices(n_rows)
                 else:  # its own threads would slow down the reading of other parts
                     way = {"row_groups": [number], "columns": list(columns), "use_threads": False}
@@ -619,15 +602,8 @@ class LazySource(Source):
 
     def batches(self, part: int, columns: Sequence[str], n_rows: int) -> Iterator[pl.DataFrame]:
         """Read some columns in chunks of about `n_rows` rows, in order."""
-        try:
+        with reading(self.name, pl.exceptions.PolarsError):
             yield from self._frame.select(columns).collect_batches(chunk_size=n_rows, maintain_order=True)
-        except pl.exceptions.PolarsError as error:
-            raise _broken(self, error) from None
-
-
-def _broken(source: Source, error: Exception) -> InputError:
-    """Say in one line why a table that somebody else reads cannot be read."""
-    return InputError(f"{source.name} cannot be read ({str(error).splitlines()[0]}).")
 
 
 class DatasetSource(Source):
@@ -646,10 +622,8 @@ class DatasetSource(Source):
         import pyarrow as pa
 
         how = {"schema": self._schema, "batch_size": n_rows, "use_threads": False}
-        try:
+        with reading(self.name, pa.ArrowException, OSError):
             yield from map(_frame, self._fragments[part].to_batches(columns=list(columns), **how))
-        except (pa.ArrowException, OSError) as error:
-            raise _broken(self, error) from None
 
 
 class RelationSource(Source):
@@ -666,13 +640,11 @@ class RelationSource(Source):
         import duckdb
 
         quoted = ['"' + name.replace('"', '""') + '"' for name in columns]
-        try:
+        with reading(self.name, duckdb.Error, OSError):  # Arrow hands on what DuckDB says as the latter
             chosen = self._relation.project(", ".join(quoted))
             # an older DuckDB has it by another name only
             read = chosen.to_arrow_reader if hasattr(chosen, "to_arrow_reader") else chosen.fetch_arrow_reader
             yield from map(_frame, read(n_rows))
-        except (duckdb.Error, OSError) as error:  # Arrow hands on what DuckDB says as the latter
-            raise _broken(self, error) from None
 
 
 class PartitionSource(Source):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -17,11 +18,11 @@ from numpy.typing import NDArray
 from fewer.contracts import Resources
 from fewer.io._cells import MOSTLY
 from fewer.io._files import find_target
-from fewer.io._kinds import MISSING, why_no_levels
-from fewer.io._reader import EPOCH, LARGEST, MAX_INTEGER_CLASSES, Contract, encode, refuse_absent
+from fewer.io._kinds import ISO_DATES, PLAIN, Reading, blanked, fits_of, left_out_notes, reading_of, why_no_levels
+from fewer.io._reader import EPOCH, LARGEST, Contract, encode, infer_task, refuse_absent, unusable_column
 from fewer.io._source import PartWork, Source, open_source
 from fewer.io._suspicions import suspicions
-from fewer.io.frames import label_of, missing_cells, pl, row_number
+from fewer.io.frames import forced_kinds, label_of, missing_cells, pl, row_number
 from fewer.problem import LARGEST_WEIGHT, FloatArray, InputError, IntArray, Kind, Problem, Task, column_number
 from fewer.text import nearest
 
@@ -116,7 +117,7 @@ class Stream:
     def dated(self) -> set[str]:
         """The columns of dates, which count as days."""
         dates = {name for name, kind in self.source.columns.items() if kind in (pl.Date, pl.Datetime)}
-        return dates | {reader.name for reader in self.readers if reader.meaning == "date"}
+        return dates | {reader.name for reader in self.readers if reader.reading == ISO_DATES}
 
     def sent(self) -> Stream:
         """Return the stream without its source, for whoever gets the frames of a part.
@@ -205,7 +206,7 @@ class Stream:
 
     def _group_numbers(self, cells: pl.Series) -> IntArray:
         """Number groups from 0 where they are few; others keep a number of their own."""
-        keys = group_keys(cells, self.target_reader.text)
+        keys = group_keys(cells, self.target_reader.reading is not None)
         if self.group_names is None:
             return (keys >> np.uint64(1)).astype(np.int64)
         return np.searchsorted(self.group_names, keys)
@@ -291,11 +292,11 @@ def moments_of(cells: pl.Series) -> FloatArray:
     numbers = cells
     if holds_words(cells.dtype):
         texts = blanked(cells.cast(pl.String))
-        numbers = _meant(texts, "number")
+        numbers = PLAIN.read(texts)
         if numbers.null_count() > texts.null_count():
-            numbers = _meant(texts, "date")
-    elif cells.dtype in (pl.Date, pl.Datetime):
-        numbers = cells.cast(pl.Datetime("us")).dt.timestamp("us") / 86_400e6
+            numbers = ISO_DATES.read(texts)
+    if numbers.dtype in (pl.Date, pl.Datetime):
+        numbers = numbers.cast(pl.Datetime("us")).dt.timestamp("us") / 86_400e6
     times = numbers.to_physical().cast(pl.Float64, strict=False).fill_null(float("nan")).to_numpy()
     if not np.isfinite(times).all():
         cell = cells[int(np.argmin(np.isfinite(times)))]
@@ -458,37 +459,30 @@ class ColumnReader:
     Attributes
     ----------
     kind : {"numeric", "nominal", "boolean"}
-    text : bool
-        Cells are text.
-    meaning : {"number", "truth", "date", "level", "class number", "other"}
-        What they hold; `"other"` is left to the input reader.
+    reading : Reading, optional
+        How its cells are read where they are text that may mean something else.
     levels : tuple
         The cell behind each code.
     """
 
     name: str
     kind: Kind
-    text: bool
-    meaning: str
+    reading: Reading | None = None
     levels: tuple[Any, ...] = ()
 
     def numbers(self, cells: pl.Series) -> NDArray[Any]:
         """Return the cells as numbers of whatever precision they have, NaN where missing."""
-        if self.meaning == "level":
+        if self.reading is not None:
+            cells = self.reading.read(blanked(cells.cast(pl.String)))
+        if self.kind == "nominal":
             return self._codes(cells)
-        if self.meaning == "class number":  # 1 and 1.0 are one class
-            return np.searchsorted(np.array(self.levels), _meant(cells, "number").to_numpy()).astype(np.float64)
-        if self.text:
-            cells = _meant(cells.cast(pl.String), self.meaning)
-        elif self.meaning == "other":
+        if not (cells.dtype.is_numeric() or cells.dtype == pl.Boolean):
             return encode(nw.from_native(cells, series_only=True), self.name, None, row_number, [])[0]
         if cells.null_count():
             cells = cells.cast(pl.Float64).fill_null(float("nan"))
         return cells.to_numpy()
 
     def _codes(self, cells: pl.Series) -> NDArray[Any]:
-        if self.text:
-            cells = blanked(cells)
         known = self.levels
         if cells.dtype.is_numeric() and all(type(level) in (int, float) and abs(level) < 2**53 for level in known):
             return _places(cells, np.array(known, dtype=np.float64))  # others are too large to be exact, or decimals
@@ -567,8 +561,7 @@ def open_stream(
     features = [name for name in names if name not in left_out]
     if not features:
         raise InputError(f"{source.name} has only the target column {label!r}; there is nothing to select.")
-    forced: dict[str, Kind] = {names[column_number(column, names, "nominal")]: "nominal" for column in nominal}
-    forced |= {names[column_number(column, names, "numeric")]: "numeric" for column in numeric}
+    forced = {names[number]: kind for number, kind in forced_kinds(nominal, numeric, names).items()}
     everyone = Resources(effective_n_jobs(None))
     survey: _Survey = source.reduce(_Survey(source, label, features, forced, task), everyone)
     readers = _usable(survey, source, features, notes)
@@ -587,12 +580,11 @@ def _usable(survey: _Survey, source: Source, features: list[str], notes: list[st
     """Return what reads the columns that can be features; a note names the others."""
     every = [survey.reader(name, source) for name in features]  # finds out more columns that cannot be used
     readers = tuple(reader for reader in every if reader.name not in survey.unused)
-    if survey.unused:
-        listed = ", ".join(f"{name!r} ({survey.unused[name]})" for name in features if name in survey.unused)
-        listed += "." if set(survey.unused.values()) == {TOO_MANY} else ". Use --nominal to keep one."
-        if not readers:
-            raise InputError(f"{source.name} has no column left to select from; not used as features: {listed}")
-        notes.append(f"Not used as features: {listed}")
+    unused = {name: Reading("left out", reason=survey.unused[name]) for name in features if name in survey.unused}
+    left_out = left_out_notes(unused, "" if {*survey.unused.values()} == {TOO_MANY} else "Use --nominal to keep one.")
+    if not readers:
+        raise InputError(f"{source.name} has no column left to select from. {left_out[0]}")
+    notes += left_out
     return readers
 
 
@@ -658,9 +650,7 @@ class _Survey(PartWork):
         types = source.columns
         unusable = next((n for n in features if types[n].is_nested() or types[n] in (pl.Binary, pl.Time)), None)
         if unusable is not None:
-            raise InputError(
-                f"Column {unusable!r} holds {types[unusable]} values; convert them to numbers or text, or drop it."
-            )
+            raise unusable_column(unusable, str(types[unusable]))
         self._asked = [name for name in features if self._reads_text(name) or self._is_nominal(name)]
         self.columns = [*self._asked, target]
         self.n_rows = int(np.clip(CHUNK_BYTES // (8 * len(self.columns)), 256, 1 << 18))
@@ -762,32 +752,30 @@ class _Survey(PartWork):
             return self._text_reader(name, forced, source)
         if self._is_nominal(name):
             return self._level_reader(name, self._distinct[name])
-        if kind == pl.Boolean:
-            return ColumnReader(name, "boolean" if forced is None else forced, False, "number")
-        if kind.is_numeric():
-            return ColumnReader(name, "numeric", False, "number")
         if kind in (pl.Date, pl.Datetime):
-            self.notes.append(f"Column {name!r} holds dates, used as days since {EPOCH:%Y-%m-%d}.")
-        return ColumnReader(name, "numeric", False, "other")
+            self._note_dates(name)
+        return ColumnReader(name, "boolean" if kind == pl.Boolean and forced is None else "numeric")
+
+    def _note_dates(self, name: str) -> None:
+        self.notes.append(f"Column {name!r} holds dates, used as days since {EPOCH:%Y-%m-%d}.")
 
     def _text_reader(self, name: str, forced: Kind | None, source: Source) -> ColumnReader:
-        present, numbers, truths, dates, digits, zeros = self._fit[name].tolist()
-        codes = forced is None and zeros > 0 and digits == present
-        if codes:
+        (present, numbers), reading = self._fit[name][:2].tolist(), reading_of(self._fit[name])
+        if forced is None and reading.reason:
             self.notes.append(f"Column {name!r} is read as codes because of leading zeros; use --numeric for numbers.")
-        if forced != "nominal" and not codes:
+        elif forced != "nominal":
             if numbers == present:
-                return ColumnReader(name, "numeric", True, "number")
+                return ColumnReader(name, "numeric", PLAIN)
             if forced == "numeric" or numbers >= MOSTLY * present:
                 raise InputError(
                     f"Column {name!r} holds numbers, but {present - numbers} of {present} cells are not; correct or "
                     f"clear them, or make it nominal (--nominal {name})."
                 )
-            if truths == present:
-                return ColumnReader(name, "boolean", True, "truth")
-            if dates == present:
-                self.notes.append(f"Column {name!r} holds dates, used as days since {EPOCH:%Y-%m-%d}.")
-                return ColumnReader(name, "numeric", True, "date")
+            if reading.kind == "boolean":
+                return ColumnReader(name, "boolean", reading)
+            if reading == ISO_DATES:
+                self._note_dates(name)
+                return ColumnReader(name, "numeric", reading)
         known = self._distinct[name]
         if name in self._late:
             known = source.reduce(_Levels(name), Resources(effective_n_jobs(None)))
@@ -800,7 +788,7 @@ class _Survey(PartWork):
         if name not in {*self._forced, *self.unused} and self._types[name] == pl.String:
             reason = why_no_levels(pl.Series(list(known), dtype=pl.String), int(self._fit[name][0]))
             self.unused |= {} if reason is None else {name: reason}
-        return ColumnReader(name, "nominal", self._reads_text(name), "level", _ordered(known))
+        return ColumnReader(name, "nominal", Reading("nominal") if self._reads_text(name) else None, _ordered(known))
 
     def target(self) -> tuple[ColumnReader, Task, tuple[Any, ...], IntArray]:
         """Say how the target is read, what it is for, and its classes."""
@@ -812,40 +800,33 @@ class _Survey(PartWork):
             )
         if not self.n_seen:
             raise InputError(f"{self._source_name} has columns but no rows.")
-        present, numbers = self._fit[name][:2].tolist()
-        quantity = numbers == present if text else kind.is_numeric()
-        if quantity:
-            values = {float(value) for value in self._counts}
-            are_whole = all(value.is_integer() for value in values)
-            few = not self._too_many and are_whole and len(values) <= MAX_INTEGER_CLASSES
-            task: Task = self._task or ("classification" if few else "regression")
-        else:
-            task = self._task or "classification"
-            if task == "regression":
-                raise InputError(f"The target {name!r} holds no numbers; task regression needs them.")
+        reading = reading_of(self._fit[name]) if text else None
+        if reading is not None and reading.reason:  # numbers with leading zeros
+            reading = PLAIN
+        quantity = reading == PLAIN if text else kind.is_numeric()
+        values = np.array([float(value) for value in self._counts]) if quantity else np.array(["text"])
+        task = self._task or ("regression" if quantity and self._too_many else infer_task(values))
+        if task == "regression" and not quantity:
+            raise InputError(f"The target {name!r} holds no numbers; task regression needs them.")
         if task == "regression":
             if len(self._counts) < 2:
                 raise InputError(f"The target has only one value, {next(iter(self._counts))}; choose another target.")
-            return ColumnReader(name, "numeric", text, "number"), task, (), np.array([self.n_seen])
+            return ColumnReader(name, "numeric", reading), task, (), np.array([self.n_seen])
         if self._too_many or len(self._counts) == self.n_seen > 2:
             raise InputError(
                 f"The target {name!r} has more than {MOST_LEVELS:,} classes, or one for each row; "
                 "choose another target, or task regression if it is a quantity."
             )
-        return self._classes(name, text, quantity)
-
-    def _classes(self, name: str, text: bool, quantity: bool) -> tuple[ColumnReader, Task, tuple[Any, ...], IntArray]:
-        truths = text and self._fit[name][2] == self._fit[name][0]
-        merged: dict[Any, int] = {}
-        for value, count in self._counts.items():
-            meant = float(value) if quantity and text else str(value).lower() == "true" if truths else value
-            merged[meant] = merged.get(meant, 0) + count
+        reading = Reading("nominal") if reading == ISO_DATES else reading
+        meant = list(self._counts) if reading is None else reading.read(pl.Series(list(self._counts))).to_list()
+        merged: Counter[Any] = Counter()  # 1 and 1.0 are one class
+        for value, count in zip(meant, self._counts.values(), strict=True):
+            merged[value] += count
         labels = _ordered(merged)
         if len(labels) < 2:
             raise InputError(f"The target has only one class, {labels[0]!r}; at least two are needed.")
         counts = np.array([merged[label] for label in labels], dtype=np.int64)
-        meaning = "class number" if quantity and text else "truth" if truths else "level"
-        return ColumnReader(name, "nominal", text, meaning, labels), "classification", labels, counts
+        return ColumnReader(name, "nominal", reading, labels), task, labels, counts
 
 
 class _Levels(PartWork):
@@ -885,41 +866,9 @@ def _plain_cells(cells: pl.Series) -> pl.Series:
     return cells.cast(pl.String) if cells.dtype in (pl.Categorical, pl.Enum) else cells
 
 
-def blanked(cells: pl.Series) -> pl.Series:
-    """Strip cells of text; a cell that stands for a missing value becomes null."""
-    cells = cells.str.strip_chars()
-    return cells.set(cells.is_in(list(MISSING)), None)
-
-
-def fits_of(cells: pl.Series) -> NDArray[np.int64]:
-    """Count the cells that are there; of them numbers, truth values, dates, digits alone, and leading zeros."""
-    present = cells.drop_nulls()
-    numbers = len(present) - present.cast(pl.Float64, strict=False).null_count()
-    if numbers == len(present):
-        zeros = int((present.str.starts_with("0") & (present.str.len_bytes() > 1)).sum())
-        return np.array([len(present), numbers, 0, 0, int(present.str.contains(r"^\d+$").sum()), zeros])
-    truths = int(present.str.to_lowercase().is_in(["true", "false"]).sum())
-    dates = int(present.str.contains(r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}:\d{2}(\.\d{1,9})?)?$").sum())
-    return np.array([len(present), numbers, truths, dates, 0, 0])
-
-
-def _meant(cells: pl.Series, meaning: str) -> pl.Series:
-    """Turn text into what it means."""
-    cells = blanked(cells)
-    if meaning == "truth":
-        return cells.str.to_lowercase() == "true"
-    if meaning == "date":
-        moments = cells.str.replace("T", " ", literal=True)
-        day = moments.str.len_chars() == 10
-        moments = pl.select(pl.when(day).then(moments + " 00:00:00").otherwise(moments)).to_series()
-        stamped = moments.str.to_datetime("%Y-%m-%d %H:%M:%S%.f", strict=False)
-        return stamped.dt.timestamp("us") / 86_400e6
-    return cells.cast(pl.Float64, strict=False)
-
-
 def write_columns(
     path: Path | str, columns: Sequence[str], save: Path | None, contract: Contract | None = None,
-    meanings: Mapping[str, str] | None = None,
+    readings: Mapping[str, Reading | None] | None = None,
 ) -> tuple[int, list[str]]:  # fmt: skip
     """Write some columns of a table in chunks to a file, as they stand; without one, to standard output as CSV.
 
@@ -933,8 +882,8 @@ def write_columns(
         Its ending says the kind; nothing is left there if it fails.
     contract : Contract, optional
         What the columns held when they were chosen.
-    meanings : mapping of str to str, optional
-        The `ColumnReader.meaning` of cells of text, for a Parquet file; by default as the contract says.
+    readings : mapping of str to Reading, optional
+        How cells of text are read, for a Parquet file; by default as the contract says.
 
     Returns
     -------
@@ -954,24 +903,32 @@ def write_columns(
     source = open_source(path)
     refuse_absent(columns, list(source.columns), source.name)
     kind = "csv" if save is None else save.suffix.lower().removeprefix(".")
-    if meanings is None and contract is not None:
-        known = {"numeric": "number", "boolean": "truth"}
-        meanings = {was["name"]: "date" if was.get("date") else known.get(was["kind"], "") for was in contract.columns}
+    if readings is None and contract is not None:
+        known = {"numeric": PLAIN, "boolean": Reading("boolean")}
+        readings = {was["name"]: ISO_DATES if was.get("date") else known.get(was["kind"]) for was in contract.columns}
     others = [name for name in source.columns if name not in columns]
     checked = [] if contract is None else [name for name in columns if name in contract.features]
     place = None if save is None else save.with_name(f".{save.name}.part")
-    n_rows, notes = 0, dict[str, None]()
+    n_rows, notes, begun = 0, dict[str, None](), False
+    writer: Any = None  # of Parquet
     try:
         with sys.stdout.buffer if place is None else place.open("wb") as file:
-            write = _Writer(file, kind)
             for part in range(source.n_parts):
                 for frame in source.batches(part, columns, 1 << 17):
-                    read = _typed(frame, meanings or {})
+                    read = _typed(frame, readings or {})
                     if contract is not None:
                         notes |= dict.fromkeys(contract.check(read.select(checked), others=others))
-                    write.add(read if kind == "parquet" and source.is_text else frame)
-                    n_rows += frame.height
-            write.close()
+                    if kind == "parquet":
+                        import pyarrow.parquet as pq
+
+                        table = (read if source.is_text else frame).to_arrow()
+                        writer = pq.ParquetWriter(file, table.schema) if writer is None else writer
+                        writer.write_table(table.cast(writer.schema))
+                    else:
+                        frame.write_csv(file, include_header=not begun, separator="," if kind == "csv" else "\t")
+                    n_rows, begun = n_rows + frame.height, True
+            if writer is not None:
+                writer.close()
         if place is not None and save is not None:
             place.replace(save)
     finally:
@@ -980,38 +937,11 @@ def write_columns(
     return n_rows, list(notes)
 
 
-def _typed(frame: pl.DataFrame, meanings: Mapping[str, str]) -> pl.DataFrame:
+def _typed(frame: pl.DataFrame, readings: Mapping[str, Reading | None]) -> pl.DataFrame:
     """Read columns of text as the numbers, truth values or dates that they mean, where all their cells are."""
-    places = {"number": 1, "class number": 1, "truth": 2, "date": 3}
-    for name in [name for name, kind in frame.schema.items() if kind == pl.String and meanings.get(name) in places]:
-        texts, meaning = blanked(frame[name]), meanings[name]
-        if (fits := fits_of(texts))[places[meaning]] == fits[0]:
-            days = _meant(texts, meaning)
-            moments = (days * 86_400e6).round().cast(pl.Datetime("us")) if meaning == "date" else days
-            frame = frame.with_columns(moments.alias(name))
+    for name in [name for name, kind in frame.schema.items() if kind == pl.String]:
+        if (reading := readings.get(name)) is not None and reading.kind != "nominal":
+            texts = blanked(frame[name])
+            if (cells := reading.read(texts)).null_count() == texts.null_count():
+                frame = frame.with_columns(cells.alias(name))
     return frame
-
-
-class _Writer:
-    """Writes frames one after the other into one file."""
-
-    def __init__(self, file: IO[bytes], kind: str) -> None:
-        self._file, self._kind = file, kind
-        self._parquet: Any = None
-        self._begun = False
-
-    def add(self, frame: pl.DataFrame) -> None:
-        if self._kind != "parquet":
-            frame.write_csv(self._file, include_header=not self._begun, separator="," if self._kind == "csv" else "\t")
-            self._begun = True
-            return
-        import pyarrow.parquet as pq
-
-        table = frame.to_arrow()
-        if self._parquet is None:
-            self._parquet = pq.ParquetWriter(self._file, table.schema)
-        self._parquet.write_table(table.cast(self._parquet.schema))
-
-    def close(self) -> None:
-        if self._parquet is not None:
-            self._parquet.close()

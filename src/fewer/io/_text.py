@@ -106,8 +106,6 @@ def read_text(
     content: bytes, name: str, separator: str | None, header: int | None, limit: int, notes: list[str]
 ) -> Sheet:
     """Split a text table into columns of text."""
-    if not content.strip():
-        raise InputError(f"{name} is empty; a table with a header row is needed.")
     quoted = b'"' in content
     if not quoted and b"\r" in content:
         content = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
@@ -126,24 +124,24 @@ def read_text(
         cells, lines = _quoted_cells(records, top.names, name)
     else:
         cells, lines = plain_cells(content, top.last, separator, top.names, name)
+    return _sheet(cells, lines, top, name, "line", notes=notes, semicolons=separator == ";")
+
+
+def _sheet(cells: pl.DataFrame, lines: NDArray[np.int64], top: Top, name: str, unit: str, **more: Any) -> Sheet:
+    """Return rows of text, each with the line or row of the file that it stands in."""
     if not len(lines):
-        raise InputError(f"{name} has a header (line {top.last}), but no rows below it; give a table with rows.")
-    return Sheet(cells, lambda row: f"line {lines[row]}", notes=notes, is_text=True, semicolons=separator == ";")
+        raise InputError(f"{name} has a header ({unit} {top.last}), but no rows below it; give a table with rows.")
+    return Sheet(cells, lambda row: f"{unit} {lines[row]}", is_text=True, **more)
 
 
 def sheet_of_rows(rows: list[list[str]], name: str, header: int | None, notes: list[str]) -> Sheet:
     """Make a table of rows of text, as a workbook or a database has them, their header among the first."""
     numbered = [(row, number) for number, row in enumerate(rows, 1) if any(cell.strip() for cell in row)]
-    if not numbered:
-        raise InputError(f"{name} is empty; a table with a header row is needed.")
     first = numbered[:HEAD]
     top = find_top([row for row, _ in first], [number for _, number in first], name, header, notes, "row")
-    width = len(top.names)
-    kept = [(row[:width], number) for row, number in numbered if number > top.last]
-    if not kept:
-        raise InputError(f"{name} has a header (row {top.last}), but no rows below it; give a table with rows.")
-    cells = pl.DataFrame([row for row, _ in kept], schema=dict.fromkeys(top.names, pl.String), orient="row")
-    return Sheet(cells, lambda row: f"row {kept[row][1]}", notes=notes, is_text=True)
+    below = ((row[: len(top.names)], number) for row, number in numbered if number > top.last)
+    cells, lines = _quoted_cells(below, top.names, name)
+    return _sheet(cells, lines, top, name, "row", notes=notes)
 
 
 class Top(NamedTuple):
@@ -250,11 +248,11 @@ def find_separator(content: bytes) -> str:
     return best
 
 
-def is_number(cell: str) -> bool:
-    """Say whether a cell is a number as programs write it."""
+def is_number(cell: Any) -> bool:
+    """Say whether a cell is a number, or text of one as programs write it."""
     try:
         float(cell)
-    except ValueError:
+    except (TypeError, ValueError):
         return False
     return True
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -39,6 +40,20 @@ def row_number(row: int) -> str:
 def missing_cells(cells: pl.Series) -> pl.Series:
     """Say which cells are missing: null, or NaN."""
     return cells.is_null() | cells.is_nan() if cells.dtype.is_float() else cells.is_null()
+
+
+@contextmanager
+def reading(what: str, *faults: type[Exception], cure: str = "") -> Iterator[None]:
+    """Say in one line why a table cannot be read, whatever error the library that reads it has for that."""
+    try:
+        yield
+    except BaseException as error:
+        if isinstance(error, InputError) or not isinstance(error, (*faults, pl.exceptions.PanicException)):
+            raise
+        reason = (error.strerror if isinstance(error, OSError) else "") or (str(error).splitlines() or [""])[0]
+        if isinstance(error, pl.exceptions.PanicException):  # polars gives up on some damaged files in its own way
+            reason = "it is damaged"
+        raise InputError(f"{what} cannot be read ({reason or type(error).__name__}){cure}.") from None
 
 
 def refuse_repeated_names(names: Sequence[str], where: str = "") -> None:
