@@ -150,7 +150,7 @@ def nearest(start, stop, exact, candidates, groups, out):
                     continue
                 whole = d[: high - low]
                 add_changes(whole, chunk, i, low, c, candidates, exact)
-                put_group_far(whole, low, i, groups, False)
+                put_group_far(whole, low, i, groups, np.bool_(False))
                 best[c] = min(best[c], smallest(whole))
             # The next chunk lies on the side where the pivot is nearer; stop when it is beyond every candidate's best.
             below, above = FAR, FAR
