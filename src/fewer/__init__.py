@@ -98,7 +98,8 @@ if TYPE_CHECKING:
 
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
-        return getattr(importlib.import_module(_HOMES[name]), name)
+        globals()[name] = getattr(importlib.import_module(_HOMES[name]), name)  # asked for once
+        return globals()[name]
     if name in (*__all__, *_INTERNAL):
         return importlib.import_module(f"fewer.{name}")
     raise AttributeError(f"module 'fewer' has no attribute {name!r}")

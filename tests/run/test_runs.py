@@ -97,7 +97,7 @@ def test_a_run_is_replaced_only_if_that_is_asked_for(tmp_path):
 
 
 def refused(path, error=InputError):
-    with replacing(path, True):
+    with replacing(path):
         raise error("no")
 
 
@@ -118,7 +118,7 @@ def test_a_replaced_run_comes_back_if_the_new_one_is_refused(tmp_path):
     with pytest.raises(InputError):
         refused(tmp_path)
     assert (tmp_path / "run.json").read_text() == before
-    with replacing(tmp_path, True):
+    with replacing(tmp_path):
         assert not (tmp_path / "run.json").exists()
         open_folder(tmp_path, name="new").close()
     assert json.loads((tmp_path / "run.json").read_text())["fingerprint"] == "new"

@@ -10,6 +10,7 @@ import shlex
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, fields, is_dataclass
 from functools import wraps
 from http.client import HTTPException
@@ -270,7 +271,9 @@ class RunOutputs:
 
     def replaced(self) -> Any:
         """Set an earlier run in the folder aside, where that is asked for, until this one is done."""
-        return fewer.run.folder.replacing(self.out, self.force and not self.resume)
+        if self.out is None or not self.force or self.resume:
+            return nullcontext()
+        return fewer.run.folder.replacing(self.out)
 
     def refuse(self, file: Path | None) -> None:
         """Refuse places that cannot be written, or where something is that is not ours, before anything is done."""

@@ -166,7 +166,8 @@ def _give(
 ) -> None:
     """Show a selection, and write its page and the reduced table where they are asked for."""
     show(_text(selection, outputs.as_json), as_json=outputs.as_json)
-    close_folder(folder)
+    if folder is not None:
+        close_folder(folder)
     if (report := outputs.report) is not None:
         write = fewer.report.write_selection_report
         attempt(report, lambda: say(f"Report: {write(report, selection, selection.trace)}"))
@@ -218,7 +219,7 @@ def _parcel(
     show(result if outputs.as_json else text, as_json=outputs.as_json)
     if folder is not None:
         folder.write("result.json", result)
-    close_folder(folder)
+        close_folder(folder)
     if outputs.report is not None:
         say(f"Report: {outputs.report}")
 

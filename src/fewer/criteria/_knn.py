@@ -149,6 +149,7 @@ class KNNScorer(PredictiveScorer):
         self._scaling = scaling
         self._resources = resources
         self._exact = exact_rows(problem, fold, scaling)
+        self._own_rows = Queries(self._exact.columns, self._exact.missing, self._exact.fold)
         n = problem.n_samples
         weights = problem.row_weights if problem.sample_weight is None else whole_multiples(problem.sample_weight)
         classification = problem.task == "classification"
@@ -381,10 +382,6 @@ class KNNScorer(PredictiveScorer):
     def predict(self, mask: Masks, X: FloatArray) -> FloatArray:
         """Predict new rows from all bound rows."""
         return self._predict(mask, Queries.of(X), self._together)
-
-    @property
-    def _own_rows(self) -> Queries:
-        return Queries(self._exact.columns, self._exact.missing, self._exact.fold)
 
     @cached_property
     def _together(self) -> Exact:

@@ -9,7 +9,7 @@ import stat
 import sys
 import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import InitVar, dataclass, replace
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
@@ -167,17 +167,18 @@ class UnderstoodTable:
     nominal: list[str]
     numeric: list[str]
     notes: list[str]
+    skip: InitVar[bool]
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, skip: bool) -> None:
+        """List missing targets, or skip their rows, and numbers that are infinite or too large."""
         self.frame, self.place = self.understood.frame, self.sheet.place
         self._texts = self.sheet.frame if self.sheet.is_text else None
         self.problems: list[ParseProblem] = []
-
-    def look_at_rows(self, *, skip: bool) -> None:
-        """List missing targets, or leave their rows out, and numbers that are infinite or too large."""
         target = self.target
         if target is not None and target not in {problem.column for problem in self.understood.problems}:
-            self._drop_or_report(missing_cells(self.frame[target]), target, skip)
+            lost = missing_cells(self.frame[target])
+            if lost.any():
+                self._drop_or_report(lost, target, skip)
         for column in self.frame.iter_columns():
             if column.dtype.is_float() and len(column):
                 cells = column.to_numpy()
@@ -187,8 +188,6 @@ class UnderstoodTable:
 
     def _drop_or_report(self, lost: pl.Series, target: str, skip: bool) -> None:
         count = int(lost.sum())
-        if count == 0:
-            return
         row, more = int(lost.arg_true()[0]), f" and {count - 1} more" if count > 1 else ""
         if not skip:
             message = (
@@ -253,9 +252,8 @@ def understand_table(
     absent = [repr(name) for name in read_options.readings if name not in names]
     unknown = f"The schema names columns that {display_name(path)} does not have: {', '.join(absent[:6])}."
     notes = [*sheet.notes, *[unknown] * bool(absent), *understood.notes]
-    table = UnderstoodTable(sheet, understood, label, roles, nominal, numeric, notes)
-    table.look_at_rows(skip=bool(options.get("skip_rows_without_target")))
-    return table
+    skip = bool(options.get("skip_rows_without_target"))
+    return UnderstoodTable(sheet, understood, label, roles, nominal, numeric, notes, skip)
 
 
 def _said_of_cells(

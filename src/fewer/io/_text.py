@@ -237,9 +237,8 @@ def find_separator(content: bytes) -> str:
     best, best_score = ",", (0, 1)
     for separator in (mark for mark in SEPARATORS if mark != " "):
         widths = [len(row) for row in csv.reader(lines, delimiter=separator)]
-        common = max(set(widths), key=lambda width: (widths.count(width) if width > 1 else 0, width), default=1)
         # A few lines above the header may have other widths, or a cut last line of what was looked at.
-        score = (widths.count(common) if common > 1 else 0, common)
+        score = max(((widths.count(width) if width > 1 else 0, width) for width in set(widths)), default=(0, 1))
         if 2 * score[0] >= len(lines) and score > best_score:
             best, best_score = separator, score
     if best_score == (0, 1) and '"' not in "".join(lines):

@@ -22,7 +22,8 @@ else:
 
     class _Later:
         def __getattr__(self, name: str) -> Any:
-            return getattr(sys.modules.get("polars") or import_module("polars"), name)
+            setattr(self, name, getattr(sys.modules.get("polars") or import_module("polars"), name))  # asked for once
+            return self.__dict__[name]
 
     pl = _Later()
 

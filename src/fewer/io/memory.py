@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fewer.io.frames import pl
 from fewer.problem import InputError
@@ -117,19 +116,16 @@ def _of_text(head: bytes, size: int) -> Layout:
     marks = max((letters == mark for mark in SEPARATORS), key=np.count_nonzero)
     first = int(np.argmax(ends)) if ends.any() else len(head)
     n_columns = 1 + int(np.count_nonzero(marks[:first]))
-    lengths = _lengths(marks | ends, len(head))
+    places = np.flatnonzero(marks | ends)
+    if len(head) and not (marks | ends)[-1]:  # the last cell has no border after it
+        places = np.append(places, len(head))
+    lengths = np.diff(places, prepend=-1) - 1  # of the cells between borders
     longer = int(lengths[lengths > INLINE].sum())
     share = size / max(len(head), 1)
     n_cells = int(share * len(lengths))
     # Each cell as text and as a number; the places of the separators are forgotten before that.
     columns = (TEXT + 8) * n_cells + int(share * longer) + OF_TEXT * n_columns
     return Layout(size, n_cells // n_columns, n_columns, n_cells, columns, is_exact=False)
-
-
-def _lengths(borders: NDArray[np.bool_], n_bytes: int) -> NDArray[np.int64]:
-    """Return how long the cells between borders are; a last one without its border counts."""
-    places = np.append(np.flatnonzero(borders), n_bytes) if n_bytes and not borders[-1] else np.flatnonzero(borders)
-    return np.diff(places, prepend=-1) - 1
 
 
 def available_memory(proc: Path = Path("/proc"), groups: Path = Path("/sys/fs/cgroup")) -> int:

@@ -46,7 +46,9 @@ def exact_rows(problem: Problem, fold: IntArray, scaling: Scaling = "training") 
     if n_folds > 1:
         low, high = _min_of_others(low), -_min_of_others(-high)
         count, total, square = (m.sum(axis=0) - m for m in (count, total, square))
-    span = np.where(high > low, np.maximum(high - low, _least_span(low, high)), 1.0)
+    whole = high.max(axis=0, initial=-np.inf) - low.min(axis=0, initial=np.inf)
+    narrowest = np.maximum(np.where(np.isfinite(whole), whole, 0.0) * NARROWEST, LEAST_SPAN)
+    span = np.where(high > low, np.maximum(high - low, narrowest), 1.0)
     if scaling == "none":
         _refuse_drowned(problem, (high - low).max(axis=0))
         span = np.full_like(span, span[:, ~nominal].max(initial=1.0))
@@ -157,12 +159,6 @@ class CoarseRows:
         steep, most = self.steep / unit, self.largest / unit
         rough = 2.0 * (2.0 * np.sqrt(steep * most) * 2.0**-23 + 3.0 * steep * 2.0**-46 + most * 2.0**-22) + 3.0
         return np.column_stack([rough, steep])
-
-
-def _least_span(low: FloatArray, high: FloatArray) -> FloatArray:
-    """Return the narrowest range of a fold that a column can be scaled by."""
-    whole = high.max(axis=0, initial=-np.inf) - low.min(axis=0, initial=np.inf)
-    return np.maximum(np.where(np.isfinite(whole), whole, 0.0) * NARROWEST, LEAST_SPAN)
 
 
 def _refuse_drowned(problem: Problem, spans: FloatArray) -> None:

@@ -346,7 +346,8 @@ class SurfRoom(NamedTuple):
     @classmethod
     def of(cls, n: int, n_classes: int) -> SurfRoom:
         """Make it for n rows."""
-        return cls(*np.empty((2, n), np.int64), np.empty(n), *np.empty((2, n_classes + 1)))
+        (near, kinds), (counts, sums) = np.empty((2, n), np.int64), np.empty((2, n_classes + 1))
+        return cls(near, kinds, np.empty(n), counts, sums)
 
 
 @inner()

@@ -67,9 +67,9 @@ def check_folder(path: Path, *, resume: bool, force: bool) -> None:
 
 
 @contextmanager
-def replacing(path: Path | None, force: bool) -> Iterator[None]:
+def replacing(path: Path) -> Iterator[None]:
     """Put the run in a folder of ours aside; it comes back if the new one is refused or saves nothing."""
-    if path is None or not force or not is_run(path):
+    if not is_run(path):
         yield
         return
     aside = path / ASIDE
