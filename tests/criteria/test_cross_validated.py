@@ -1,13 +1,18 @@
+import re
 from pickle import dumps
 
 import numpy as np
 import pytest
+import sklearn.metrics
 from joblib import parallel_config
 from sklearn.base import clone
+from sklearn.datasets import load_iris
 from sklearn.feature_selection import SequentialFeatureSelector
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.metrics import f1_score, make_scorer
 from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, cross_val_score
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -155,3 +160,42 @@ def test_a_model_of_quantities_is_refused_for_classes():
     problem = make_problem()
     with pytest.raises(InputError, match="LinearRegression.. predicts a quantity, but the target has classes"):
         bind(CrossValidated(LinearRegression()), problem).predict(np.ones(problem.n_features, dtype=bool), problem.X)
+
+
+YES_OR_NO = np.where(np.random.default_rng(0).random(60) > 0.5, "yes", "no")
+
+
+@pytest.mark.parametrize("scoring", ["f1", "average_precision", make_scorer(f1_score), f1_score])
+@pytest.mark.parametrize(
+    "select",
+    [
+        lambda X, scoring: fewer.select(X, YES_OR_NO, scoring=scoring, cv=2, random_state=0),
+        lambda X, scoring: fewer.compare(X, YES_OR_NO, ["fisher"], scoring=scoring, cv=2),
+        lambda X, scoring: fewer.AutoSelector(scoring=scoring, random_state=0).fit(X, YES_OR_NO),
+        lambda X, scoring: fewer.SubsetSelector(CrossValidated(GaussianNB(), scoring), random_state=0).fit(
+            X, YES_OR_NO
+        ),
+    ],
+)
+def test_what_a_scorer_lacks_is_refused_with_a_cure_that_works(scoring, select):
+    X = np.random.default_rng(1).normal(size=(60, 3))
+    with pytest.raises(InputError) as refused:
+        select(X, scoring)
+    (line,) = str(refused.value).splitlines()
+    cure = re.search(r"(?:sklearn\.metrics\.)(make_scorer\(.*\))", line)[1]
+    scorer = eval(cure, vars(sklearn.metrics))
+    if scoring is f1_score:
+        assert cure == "make_scorer(f1_score)"
+    else:
+        assert line.startswith(
+            f"{scorer._score_func.__name__} needs to know which class is positive, 'no' or 'yes'; use "
+        )
+        select(X, scorer)
+
+
+def test_a_score_of_two_classes_names_that_of_several():
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(InputError, match=r'for two classes, but the target has 3; use scoring="f1_macro"\.$'):
+        fewer.select(X, y, scoring="f1")
+    assert fewer.select(X, y > 0, scoring="f1", cv=2, random_state=0).score_name == "f1"
+    assert fewer.select(X, np.minimum(y, 1), "fisher", scoring="f1", cv=2).score_name == "f1"

@@ -9,6 +9,7 @@ from functools import cached_property, partial
 from inspect import signature
 from numbers import Real
 from operator import attrgetter
+from types import FunctionType
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -17,7 +18,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_clas
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.impute import SimpleImputer
-from sklearn.metrics import check_scoring, get_scorer
+from sklearn.metrics import check_scoring, get_scorer, get_scorer_names
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils._param_validation import HasMethods, StrOptions
@@ -237,6 +238,7 @@ class CrossValidatedScorer(PredictiveScorer):
         self.failure = ""
         self.n_fits = 0
         self._estimator = criterion.estimator
+        refuse_metric(criterion.scoring, problem)
         self._scoring = check_scoring(criterion.estimator, scoring=criterion.scoring)
         self._error_score = criterion.error_score
         self._race = criterion.race
@@ -778,6 +780,44 @@ def score_outputs(scoring: Any, outputs: FloatArray, rows: Problem) -> float:
     recorded = _RecordedClassifier(outputs, np.asarray(rows.classes)) if is_class else _RecordedRegressor(outputs)
     with telling("The scoring"):
         return float(get_scorer(scoring)(recorded, rows.X, rows.labels, **_weights(rows.sample_weight, slice(None))))
+
+
+def refuse_metric(scoring: Any, problem: Problem) -> None:
+    """Refuse a plain metric in place of a scorer, and one that does not know which class is the positive one.
+
+    Parameters
+    ----------
+    scoring : str, callable or None
+        As the user gave it.
+    problem : Problem
+        The rows, of which one of each class is scored.
+    """
+    if isinstance(scoring, FunctionType) and next(iter(signature(scoring).parameters), "") == "y_true":
+        name = scoring.__name__
+        raise InputError(f"scoring={name} is a metric, not a scorer; use sklearn.metrics.make_scorer({name}).")
+    scorer = get_scorer(scoring) if isinstance(scoring, str) else scoring
+    if problem.task != "classification" or not hasattr(scorer, "_score_func"):
+        return
+    metric = scorer._score_func
+    if "pos_label" not in signature(metric).parameters:
+        return
+    codes, first_rows = np.unique(problem.y, return_index=True)
+    if len(codes) < 2:
+        return
+    try:
+        score_outputs(scoring, np.eye(problem.n_classes)[codes], problem.take(first_rows))
+    except InputError as error:
+        name, classes = metric.__name__, problem.classes
+        macro = f"{name.removesuffix('_score')}_macro"
+        cures = [f'scoring="{macro}"'] if macro in get_scorer_names() else []
+        reason = f"is for two classes, but the target has {len(classes)}"
+        if len(classes) == 2:
+            of_scores = "" if "y_pred" in signature(metric).parameters else ', response_method="predict_proba"'
+            cures.append(f"sklearn.metrics.make_scorer({name}, pos_label={classes[1]!r}{of_scores})")
+            reason = f"needs to know which class is positive, {classes[0]!r} or {classes[1]!r}"
+        if not cures:
+            raise
+        raise InputError(f"{name} {reason}; use {' or '.join(cures)}.") from error
 
 
 class FittedRule:

@@ -19,7 +19,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import get_scorer_names
 
 from fewer.contracts import PredictiveScorer
-from fewer.criteria.cross_validated import score_outputs
+from fewer.criteria.cross_validated import refuse_metric, score_outputs
 from fewer.errors import InputError, quietly
 from fewer.problem import FloatArray, Problem
 from fewer.text import metric_text, signed
@@ -82,8 +82,7 @@ class Grader:
 
     def __init__(self, problem: Problem, scoring: Any = None, *, own: bool = False) -> None:
         self.name = score_name(scoring, problem)
-        if isinstance(scoring, str):
-            refuse_scoring(scoring, problem.task)
+        refuse_scoring(scoring, problem)
         self._scoring = None if own else scoring
         self.problem = problem
         self._n_units = problem.n_samples if problem.groups is None else len(np.unique(problem.groups))
@@ -216,8 +215,14 @@ def score_name(scoring: Any, problem: Problem) -> str:
     return scoring if isinstance(scoring, str) else str(getattr(scoring, "__name__", "score"))
 
 
-def refuse_scoring(name: str, task: str) -> None:
-    """Refuse a score that is not known, or that is for the other task."""
+def refuse_scoring(scoring: Any, problem: Problem) -> None:
+    """Refuse a score that is not known, that is for the other task, or that lacks something."""
+    if isinstance(scoring, str):
+        _refuse_name(scoring, problem.task)
+    refuse_metric(scoring, problem)
+
+
+def _refuse_name(name: str, task: str) -> None:
     if name not in get_scorer_names():
         near = difflib.get_close_matches(name, get_scorer_names(), n=1, cutoff=0.5)
         advice = f"did you mean {near[0]!r}?" if near else "take one of sklearn.metrics.get_scorer_names()."

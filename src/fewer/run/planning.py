@@ -108,8 +108,7 @@ def make_plan(problem: Problem, method: str | Request = "auto", **options: Any) 
     asked = replace(method, **options) if isinstance(method, Request) else Request(method, **options)
     if asked.has_components and asked.method != "auto":
         raise InputError("Give a method or components (criterion, search, control), not both.")
-    if isinstance(asked.scoring, str):
-        refuse_scoring(asked.scoring, problem.task)
+    refuse_scoring(asked.scoring, problem)
     if asked.is_auto:
         return _plan_auto(problem, asked)
     if asked.prefer != "balanced":
