@@ -22,8 +22,7 @@ else:
 
     class _Later:
         def __getattr__(self, name: str) -> Any:
-            setattr(self, name, getattr(sys.modules.get("polars") or import_module("polars"), name))  # asked for once
-            return self.__dict__[name]
+            return getattr(sys.modules.get("polars") or import_module("polars"), name)
 
     pl = _Later()
 

@@ -1273,7 +1273,7 @@ def reach(values: Any, n_printed: int = 10) -> float:
 
     Examples
     --------
-    >>> reach([1.0, 2.0, 3.0, 4.0], 4) == 2.0 * np.std([1, 2, 3, 4], ddof=1) * np.sqrt(0.5)
+    >>> bool(reach([1.0, 2.0, 3.0, 4.0], 4) == 2.0 * np.std([1, 2, 3, 4], ddof=1) * np.sqrt(0.5))
     True
     """
     return 2.0 * float(np.std(values, ddof=1)) * float(np.sqrt(1 / n_printed + 1 / len(values)))
