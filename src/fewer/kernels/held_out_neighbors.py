@@ -145,7 +145,7 @@ class VotingRoom(NamedTuple):
         return cls(lanes, Found(np.empty(MOST), rows, near, tied), np.empty(n_members + 1, dtype=np.int64))
 
 
-@inner()
+@inner(counted=False)
 def measure(base, trains, place, x, size, scratch):
     """Write the distances with one column added, and the least of every 32nd.
 
@@ -178,7 +178,7 @@ def measure(base, trains, place, x, size, scratch):
             least[t] = least_float(least[t], least[t + shift])
 
 
-@inner()
+@inner(counted=False)
 def insert_least(best, k, value):
     """Keep the k smallest values, in order; without a branch, which would be guessed wrong every other time."""
     for a in range(np.uint64(k)):
@@ -187,7 +187,7 @@ def insert_least(best, k, value):
         best[a] = smaller
 
 
-@inner()
+@inner(counted=False)
 def least_of_lanes(least, k):
     """Return the k-th smallest of the lanes' minima: k rows are that near at least."""
     found = np.float32(0.0)
@@ -207,7 +207,7 @@ def widen(value, doubt):
     return root * root * slack + 1e-37
 
 
-@inner()
+@inner(counted=False)
 def collect(line, least, size, limit, rows):
     """Collect the rows within reach; −1 if they are too many. What is written beyond the last one means nothing."""
     cut, step = np.float32(limit), np.uint64(LANES)
@@ -235,7 +235,7 @@ def agree(rows, n, targets, fold):
     return a == n
 
 
-@inner()
+@inner(counted=False)
 def order(tests, trains, fold, columns, i, found, rows, n):
     """Put rows in the order of their exact distances."""
     for a in range(n):
@@ -253,7 +253,7 @@ def order(tests, trains, fold, columns, i, found, rows, n):
         rows[place] = t
 
 
-@inner()
+@inner(counted=False)
 def share_out(found, n, k, targets, fold, out, q, i):
     """Write the shares of the classes among the k nearest; say whether the winner is the same whatever a tie does."""
     distances, rows, near, tied = found
@@ -264,7 +264,7 @@ def share_out(found, n, k, targets, fold, out, q, i):
     width = NEAR * edge
     n_near, n_tied = 0, 0
     for a in range(n):
-        kind = int(targets[fold, rows[a]])
+        kind = np.int64(targets[fold, rows[a]])
         if distances[a] < edge - width:
             near[kind] += 1
             n_near += 1
@@ -292,7 +292,7 @@ def share_out(found, n, k, targets, fold, out, q, i):
     return 1
 
 
-@inner()
+@inner(counted=False)
 def average(found, n, k, targets, fold, out, q, i):
     """Write the mean of the k nearest; say whether it is the same whatever a tie does."""
     distances, rows = found.distances, found.rows
@@ -314,12 +314,12 @@ def first_largest(out, q, i):
     return winner
 
 
-@inner()
+@inner(counted=False)
 def keep_nearest(standing, i, size, k, scratch, rows):
     """Keep the training rows in order that are nearest to row i by the distances in `scratch`."""
     line, near_rows, near = scratch.line, standing.near_rows, standing.near
     cut = least_of_lanes(scratch.least, min(max(k + 4, AT_LEAST), LANES))
-    n = collect(line, scratch.least, size, cut, rows)
+    n = collect(line, scratch.least, size, np.float64(cut), rows)
     standing.lengths[i] = 0
     if n < k:
         return
@@ -337,7 +337,7 @@ def keep_nearest(standing, i, size, k, scratch, rows):
     standing.beyond[i] = cut if n <= LONGEST else near[i, LONGEST - 1]
 
 
-@inner()
+@inner(counted=False)
 def gap_of(standing, i, fold, rule, doubt):
     """Write how much farther the next row is than the k nearest, at least, and what these say.
 
@@ -358,7 +358,7 @@ def gap_of(standing, i, fold, rule, doubt):
     for a in range(k):
         target = rule.targets[fold, standing.near_rows[i, a]]
         if rule.classes:
-            before[i, int(target)] += 1.0
+            before[i, np.int64(target)] += 1.0
         else:
             before[i, 0] += target
     for j in range(before.shape[1]):
@@ -386,7 +386,7 @@ def doubt_of(errors, members, new):
     return np.sqrt(squared), 1.000001 + (members.shape[0] + 1) * ROUNDING
 
 
-@kernel()
+@kernel(counted=False)
 def stand(before, new, tables, rule, bounds, standing, room):
     """Add the column `new` to what is known of the members before it."""
     base, sizes, scratch, rows = standing.base, tables.sizes, room.lanes, room.found.rows
@@ -400,7 +400,7 @@ def stand(before, new, tables, rule, bounds, standing, room):
             gap_of(standing, i, fold, rule, doubt)
 
 
-@inner()
+@inner(counted=False)
 def look_nearby(standing, trains, place, x, k, doubt, scratch, rows):
     """Collect the rows within reach from those that are nearest by the members; −1 if others may be in reach."""
     i, fold, new = place
@@ -443,7 +443,7 @@ def look_nearby(standing, trains, place, x, k, doubt, scratch, rows):
     return n
 
 
-@inner()
+@inner(counted=False)
 def find_rows(standing, tables, place, k, doubt, scratch, rows):
     """Collect the rows that may be among the k nearest; −1 if they are too many."""
     i, fold, new = place
@@ -456,7 +456,7 @@ def find_rows(standing, tables, place, k, doubt, scratch, rows):
     return tighten(scratch.line, rows, n, k, doubt, scratch.best) if n > k else n
 
 
-@inner()
+@inner(counted=False)
 def tighten(line, rows, n, k, doubt, best):
     """Keep of n collected rows those in reach of the k nearest of them, in the same order."""
     for a in range(k):
@@ -472,7 +472,7 @@ def tighten(line, rows, n, k, doubt, best):
     return left
 
 
-@inner()
+@inner(counted=False)
 def say(rule, tables, columns, place, n, found, q, out):
     """Write what the k nearest of n rows say; return 2 if that is sure, 1 if only the winner is, 0 if nothing is."""
     i, fold, _ = place
@@ -484,7 +484,7 @@ def say(rule, tables, columns, place, n, found, q, out):
         for j in range(out.shape[2]):
             near[j] = 0
         for a in range(n):
-            near[int(targets[fold, rows[a]])] += 1
+            near[np.int64(targets[fold, rows[a]])] += 1
         for j in range(out.shape[2]):
             out[q, i, j] = near[j] / n
         return 2
@@ -492,7 +492,7 @@ def say(rule, tables, columns, place, n, found, q, out):
         if rule.classes:
             for j in range(out.shape[2]):
                 out[q, i, j] = 0.0
-            out[q, i, int(targets[fold, rows[0]])] = 1.0
+            out[q, i, np.int64(targets[fold, rows[0]])] = 1.0
         else:
             out[q, i, 0] = targets[fold, rows[0]]
         return 2
@@ -502,7 +502,7 @@ def say(rule, tables, columns, place, n, found, q, out):
     return average(found, n, rule.k, targets, fold, out, q, i)
 
 
-@kernel()
+@kernel(counted=False)
 def vote(standing, members, added, tables, rule, race, votes, room):
     """Vote with the members and each of `added`, one at a time."""
     lows, highs, folds = tables.lows, tables.highs, tables.folds
@@ -539,7 +539,7 @@ def vote(standing, members, added, tables, rule, race, votes, room):
             most = most if most < total + SLACK else total + SLACK
 
 
-@kernel()
+@kernel(counted=False)
 def list_with(base, cells, column, squared, near, near_d):
     """List the nearest training rows of each test row when a column's differences are added to the distances (m, t).
 
