@@ -175,10 +175,11 @@ def metric_text(name: str) -> str:
 
     Examples
     --------
-    >>> metric_text("balanced_accuracy"), metric_text("roc_auc")
-    ('balanced accuracy', 'ROC AUC')
+    >>> metric_text("balanced_accuracy"), metric_text("roc_auc"), metric_text("neg_root_mean_squared_error")
+    ('balanced accuracy', 'ROC AUC', 'negative RMSE')
     """
-    return name.replace("_", " ").replace("roc auc", "ROC AUC")
+    words = re.sub("^neg_", "negative ", name).replace("root_mean_squared_error", "RMSE")
+    return words.replace("_", " ").replace("roc auc", "ROC AUC")
 
 
 def signed(value: float, decimals: int) -> str:

@@ -5,7 +5,11 @@ import re
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.datasets import make_regression
+from sklearn.linear_model import LinearRegression
 
+import fewer
+from fewer.criteria import CrossValidated
 from fewer.evaluate import MethodScore, verdict
 from fewer.evaluate.grading import Verdict
 
@@ -75,9 +79,50 @@ def test_the_joint_interval_decides():
     assert say(row).startswith("Not known")
 
 
-def test_scores_without_points():
-    text = say(score(0.5, 0.2, 0.8, base=-3.0), scoring="neg_mean_squared_error")
-    assert "+0.5 of held-out neg mean squared error (+0.2 to +0.8, 95 %)" in text
+def test_errors_are_said_to_be_higher_or_lower():
+    text = say(score(0.5, 0.2, 0.8, base=-3.0), scoring="neg_root_mean_squared_error")
+    assert text == "Better with 12 of 60 features for kNN (knn-forward): held-out RMSE is 0.5 lower (0.2 to 0.8, 95 %)."
+
+
+@pytest.mark.parametrize("unit", [1e-6, 1.0, 1e6])
+@pytest.mark.parametrize(
+    ("ends", "start"),
+    [
+        ((-0.05, 0.01), "As good"),  # knowing nothing is wrong by 5, all features by 2: 2 % of that gain is 0.06
+        ((-0.05, -0.01), "Nearly as good"),
+        ((-0.4, 0.3), "Not known"),
+        ((-0.4, -0.3), "Worse"),
+        ((0.3, 0.4), "Better"),
+    ],
+)
+def test_the_unit_of_the_target_changes_no_verdict(ends, start, unit):
+    low, high = (unit * end for end in ends)
+    middle = (low + high) / 2
+    told = Verdict.of(
+        middle, low, high, n_chosen=2, n_features=9, score_name="neg_mean_absolute_error",
+        score=-2 * unit + middle, baseline=-5 * unit,
+    )  # fmt: skip
+    assert told.sentence.startswith(start)
+    if start == "As good":
+        lost = 1.645 / 1.96 * 0.03 + 0.02
+        most = f"{lost * unit:.3g}".replace("-", "−")
+        ends = f"error is at most {most} higher (95 %), {100 * lost / 3:.2g} % of what is gained over knowing nothing."
+        assert told.sentence.endswith(ends)
+
+
+def test_a_selection_is_judged_alike_in_any_unit():
+    X, y = make_regression(200, 8, n_informative=3, noise=20.0, random_state=0)
+    kinds = {
+        fewer.select(
+            X,
+            unit * y,
+            criterion=CrossValidated(LinearRegression()),
+            scoring="neg_root_mean_squared_error",
+            random_state=0,
+        ).outcome.kind
+        for unit in (2.0**-20, 1.0, 2.0**20)
+    }
+    assert len(kinds) == 1
 
 
 @given(st.floats(-0.3, 0.3), st.floats(0.001, 0.3))
@@ -96,4 +141,5 @@ def test_words_agree_with_numbers(difference, reach):
 def test_rows_needed_are_told_only_where_two_points_mean_something():
     made = {"n_chosen": 5, "n_features": 10, "rows_needed": 3000}
     assert "about 3,000 rows" in Verdict.of(0.0, -0.05, 0.05, score_name="R²", **made).sentence
-    assert Verdict.of(1.0, -0.5, 3.9, score_name="neg_root_mean_squared_error", **made).sentence.endswith("(95 %).")
+    made_of = Verdict.of(1.0, -0.5, 3.9, score_name="neg_root_mean_squared_error", **made)
+    assert made_of.sentence.endswith("held-out RMSE is between 0.5 higher and 3.9 lower (95 %).")

@@ -27,7 +27,7 @@ from fewer.evaluate._nested import (
     outer_splits,
     summarize,
 )
-from fewer.evaluate.grading import Grader, MethodScore, is_share, name_of, verdict
+from fewer.evaluate.grading import Grader, MethodScore, baseline_score, is_share, name_of, verdict
 from fewer.files import FolderLock, Journal, finite, refuse_strangers, write_atomically
 from fewer.problem import Problem, Suspected, Suspicion, Task
 from fewer.rankers import Fisher, FTest
@@ -443,7 +443,12 @@ def _compile(
     first, evidence = next(iter(results.values())).interval, {suspicion.evidence for suspicion in problem.suspicions}
     return Comparison(
         methods=rows,
-        verdict=verdict(rows, scoring=grader.name, n_features=problem.n_features),
+        verdict=verdict(
+            rows,
+            scoring=grader.name,
+            n_features=problem.n_features,
+            baseline=baseline_score(problem, grader.name),
+        ),
         scoring=grader.name,
         estimand=first.estimand,
         interval_method=first.method,

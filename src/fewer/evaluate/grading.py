@@ -280,11 +280,12 @@ def _refuse(name: str, rows: Problem) -> float:
     )
 
 
-# What may be lost with fewer features that are called as good: 2 points, or 0.02 of R².
+# What may be lost with fewer features that are called as good: 2 points, or 0.02 of R²; of an error in the unit of the
+# target, 2 % of what the better of the two predicts nearer than knowing nothing does.
 TOLERATED = 0.02
 # The lower end of 95 % that looks at one side alone, as a share of that of the interval, which looks at both.
 ONE_SIDED = 1.645 / 1.96
-# A gain below that is not called one: half a point.
+# A gain below that is not called one: half a point, or that share.
 SMALL = 0.005
 
 NAMES = {
@@ -350,7 +351,7 @@ class Verdict:
     def of(
         cls, difference: float | None, low: float | None, high: float | None, *,
         n_chosen: int, n_features: int, score_name: str, by: str = "", rows_needed: int = 0,
-        baseline: float | None = None, one_sided: float = ONE_SIDED,
+        score: float | None = None, baseline: float | None = None, one_sided: float = ONE_SIDED,
     ) -> Verdict:  # fmt: skip
         """Decide which of the kinds it is, other than that nothing was found.
 
@@ -366,6 +367,8 @@ class Verdict:
             Who predicted, put behind the number of features.
         rows_needed : int
             How many rows would settle it; 0 if that is not known.
+        score : float or None
+            The held-out score with the chosen features: what errors in the target's own unit are compared with.
         baseline : float or None
             As in the class.
         one_sided : float
@@ -387,6 +390,9 @@ class Verdict:
         lost = max(one_sided * (high - low) / 2 - (low + high) / 2, 0.0)
         numbers = (difference, low, high, lost, baseline, rows_needed)
         span, of = f"{amount(low)} to {amount(high)}, 95 %", f"of held-out {metric}"
+        if ERRORS.match(score_name):
+            gained = 0.0 if score is None or baseline is None else max(score, score - difference) - baseline
+            return cls._of_errors(*numbers, kept, metric, max(gained, 0.0))
         if low > 0 and difference >= SMALL:
             sentence = f"Better with {kept}: {amount(difference, unit=True)} {of} ({span})."
             return cls(Kind.BETTER, *numbers, sentence)
@@ -398,12 +404,34 @@ class Verdict:
             sentence = f"Worse with {kept}: {amount.plain(difference)} {of} {amount.verb(difference)} lost ({span})."
             return cls(Kind.WORSE, *numbers, sentence)
         narrow = f"± {amount.plain(TOLERATED).replace('2.0', '2')}"
-        # In the target's own unit, as for an absolute error, such a width says nothing.
-        is_told = rows_needed and not ERRORS.match(score_name)
-        more = f"; about {rows_needed:,} rows would narrow this to {narrow}" if is_told else ""
+        more = f"; about {rows_needed:,} rows would narrow this to {narrow}" if rows_needed else ""
         reach = f"between {amount(low)} and {amount(high, unit=True)} {of} (95 %)"
         sentence = f"Not known whether {kept} {'is' if n_chosen == 1 else 'are'} as good: {reach}{more}."
         return cls(Kind.NOT_KNOWN, *numbers, sentence)
+
+    @classmethod
+    def _of_errors(
+        cls, difference: float, low: float, high: float, lost: float, baseline: float | None, rows_needed: int,
+        kept: str, metric: str, gained: float,
+    ) -> Verdict:  # fmt: skip
+        """Decide by errors in the unit of the target; knowing nothing is wrong by `gained` more."""
+        numbers = (difference, low, high, lost, baseline, rows_needed)
+        subject = f"held-out {metric.removeprefix('negative ')}"
+        size = _Amount("").plain
+        if low > 0 and difference >= SMALL * gained:
+            span = f"{size(low)} to {size(high)}, 95 %"
+            return cls(Kind.BETTER, *numbers, f"Better with {kept}: {subject} is {size(difference)} lower ({span}).")
+        if lost <= TOLERATED * gained:
+            share = f", {100 * lost / gained:.2g} % of what is gained over knowing nothing" if lost else ""
+            most = f"at most {size(lost)} higher" if lost else "not higher"
+            start = "Nearly as" if high < 0 else "As"
+            return cls(Kind.AS_GOOD, *numbers, f"{start} good with {kept}: {subject} is {most} (95 %){share}.")
+        if high < 0:
+            span = f"{size(high)} to {size(low)}, 95 %"
+            return cls(Kind.WORSE, *numbers, f"Worse with {kept}: {subject} is {size(difference)} higher ({span}).")
+        reach = f"{subject} is between {size(low)} higher and {size(high)} lower (95 %)"
+        verb = "is" if kept.startswith("1 of") else "are"
+        return cls(Kind.NOT_KNOWN, *numbers, f"Not known whether {kept} {verb} as good: {reach}.")
 
 
 @dataclass(frozen=True)
@@ -527,7 +555,7 @@ class MethodScore:
     fold_scores: tuple[float, ...] = ()
 
 
-def verdict(scores: Sequence[MethodScore], *, scoring: str, n_features: int) -> str:
+def verdict(scores: Sequence[MethodScore], *, scoring: str, n_features: int, baseline: float | None = None) -> str:
     """Say for each estimator which of the kinds of verdict it is: one sentence each, the best first.
 
     Of several methods the one with the best held-out score is spoken of, and its interval is the joint one, which
@@ -541,6 +569,8 @@ def verdict(scores: Sequence[MethodScore], *, scoring: str, n_features: int) -> 
         What scores are measured in.
     n_features : int
         Columns of the table.
+    baseline : float, optional
+        The score of knowing nothing (`baseline_score`).
 
     Returns
     -------
@@ -557,7 +587,7 @@ def verdict(scores: Sequence[MethodScore], *, scoring: str, n_features: int) -> 
     for row in scores:
         if row.role == "method" and (row.estimator not in best or row.score > best[row.estimator].score):
             best[row.estimator] = row
-    verdicts = [_said(row, scoring, n_features) for row in best.values()]
+    verdicts = [_said(row, scoring, n_features, baseline) for row in best.values()]
     return " ".join(one.sentence for one in sorted(verdicts, key=lambda one: list(Kind).index(one.kind)))
 
 
@@ -566,10 +596,11 @@ def name_of(estimator: str) -> str:
     return NAMES.get(estimator, estimator)
 
 
-def _said(row: MethodScore, scoring: str, n_features: int) -> Verdict:
+def _said(row: MethodScore, scoring: str, n_features: int, baseline: float | None) -> Verdict:
     low = row.difference_low if row.joint_low is None else row.joint_low
     high = row.difference_high if row.joint_high is None else row.joint_high
     return Verdict.of(
         row.difference, low, high, n_chosen=round(row.n_features), n_features=n_features, score_name=scoring,
         by=f" for {name_of(row.estimator)} ({row.name})", one_sided=ONE_SIDED if row.joint_low is None else 1.0,
+        score=row.score, baseline=baseline,
     )  # fmt: skip

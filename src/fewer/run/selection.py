@@ -272,7 +272,7 @@ class Selection(Suspected, Origin, Scores, Chosen):
             None if score is None or of_all is None else score - of_all,
             numbers.get("difference_low"), numbers.get("difference_high"),
             n_chosen=len(self.features), n_features=self.n_features, score_name=self.score_name, by=by,
-            rows_needed=numbers.get("rows_to_tell", 0), baseline=numbers.get("baseline"),
+            rows_needed=numbers.get("rows_to_tell", 0), score=score, baseline=numbers.get("baseline"),
         )  # fmt: skip
         # What is counted is groups, where rows belong to them.
         grouped = numbers.get("by") == "group"
