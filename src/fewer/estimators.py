@@ -27,7 +27,7 @@ from sklearn.utils.validation import (
 
 from fewer.contracts import CheckedOnce
 from fewer.errors import FewerWarning, one_line
-from fewer.io import infer_task, is_frame, plain_frame
+from fewer.io import infer_task, is_frame, plain_frame, quantity_notes
 from fewer.io._reader import ProblemReader, Table, target_values, unmasked
 from fewer.io.frames import row_number
 from fewer.problem import Column, FloatArray, InputError, Problem, Task, column_numbers
@@ -100,7 +100,9 @@ class TableEstimator(CheckedOnce):
             task = self._task_of(np.asarray(y))
             if rows["sample_weight"] is not None:
                 rows["sample_weight"] = _check_sample_weight(unmasked(rows["sample_weight"]), X)
-        problem = ProblemReader(task, rows=rows, multi_output=several).problem(X, y)
+        unsure = self.get_params(deep=False).get("task") is None and len(self._tasks()) == 2
+        notes = quantity_notes(np.asarray(y), len(y)) if unsure else []
+        problem = ProblemReader(task, rows=rows, notes=notes, multi_output=several).problem(X, y)
         self.notes_: list[str] = list(problem.notes)
         for note in problem.notes:
             warnings.warn(note, FewerWarning, stacklevel=3)

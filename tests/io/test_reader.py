@@ -1,4 +1,5 @@
 import re
+import warnings
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 
@@ -11,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fewer
+from fewer.errors import FewerWarning
 from fewer.io import features_of, infer_task, is_frame, read_table, to_problem
 from fewer.problem import InputError
 
@@ -504,3 +506,29 @@ def test_what_was_meant_and_what_is_no_frame_stay():
     assert features_of(array) == (array, [])
     only = pl.DataFrame({"code": COLUMNS["code"]})
     assert features_of(only)[0] is only
+
+
+def notes_of(X, codes, file, **given):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FewerWarning)
+        selector = fewer.AutoSelector(budget=0.1, cv=2, random_state=0, **given).fit(X, codes)
+    return [
+        to_problem(X, codes, **given).notes,
+        selector.notes_,
+        fewer.io.open_stream(file, "label", **given).like.notes,
+    ]
+
+
+def test_whole_numbers_that_may_be_classes_draw_a_note_that_names_the_count(tmp_path):
+    codes = np.tile(np.arange(26), 10)
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(260, 2)), columns=["a", "b"])
+    file = tmp_path / "t.csv"
+    X.assign(label=codes).to_csv(file, index=False)
+    note = (
+        "The target has 26 different whole numbers, read as a quantity. If they are classes, say so: "
+        'task="classification" (--task classification).'
+    )
+    assert all(note in notes for notes in notes_of(X, codes, file))
+    assert not any(note in notes for notes in notes_of(X, codes, file, task="regression"))
+    for few in (codes % 20, codes / 2, np.arange(260)):
+        assert not any("whole numbers" in line for line in to_problem(X, few).notes)

@@ -32,6 +32,20 @@ def test_rare_classes_missing_cells_and_features_that_hardly_return(selection):
     ]
 
 
+def test_a_feature_that_no_fold_selected_is_named_on_page_and_terminal(selection):
+    told = replace(
+        selection, warnings=[], data={}, frequency={"b": 0.2}, features=["a", "b"], redundancy={}, evidence={}
+    )
+    never = "a was selected in none of the 3 folds: fewer rows led to other features."
+    assert worries(told) == [
+        never, "b was selected in fewer than half of the folds: other features do about as well in its place.",
+    ]  # fmt: skip
+    assert f"Warning: {never}" in told.summary()
+    assert f"Warning: {never}" in told._repr_html_()
+    for quiet in (replace(told, frequency={"a": 0.2, "b": 1.0}), replace(told, frequency={})):
+        assert not any("none of the" in line for line in (*worries(quiet), *quiet.summary(), quiet._repr_html_()))
+
+
 def test_copies_among_the_chosen(selection):
     values = {"names": ["a", "b", "c"], "values": [[1, 0.97, 0.1], [0.97, 1, 0.2], [0.1, 0.2, 1]]}
     quiet = replace(selection, warnings=[], data={}, frequency={}, redundancy=values, evidence={})

@@ -28,7 +28,15 @@ from fewer.io._cells import calendar_groups
 from fewer.io._files import TableOptions, frame_bytes, read_frame, read_table, reduce_table
 from fewer.io._inspect import ColumnSummary, Inspection, describe_columns, inspect_chunks, inspect_table
 from fewer.io._kinds import ParseProblem, Schema, TableError
-from fewer.io._reader import Contract, features_of, infer_task, refuse_constant, refuse_useless_target, to_problem
+from fewer.io._reader import (
+    Contract,
+    features_of,
+    infer_task,
+    quantity_notes,
+    refuse_constant,
+    refuse_useless_target,
+    to_problem,
+)
 from fewer.io._source import PartWork, Source, beyond_memory, in_chunks, is_lazy, is_path, memory_plan, open_source
 from fewer.io._stream import Stream, open_stream, write_columns
 from fewer.io.frames import is_frame, own_labels, plain_frame, text_name, without_arrow_text
@@ -66,6 +74,7 @@ __all__ = [
     "open_stream",
     "own_labels",
     "plain_frame",
+    "quantity_notes",
     "read_frame",
     "read_table",
     "reduce_table",

@@ -49,6 +49,8 @@ from fewer.problem import (
 from fewer.text import nearest
 
 MAX_INTEGER_CLASSES = 20
+# Rows of a class, on average, from which on more whole numbers than that may be classes.
+ROWS_OF_A_CLASS = 5
 # A sparse table that is smaller than this as an array becomes one.
 DENSE_BYTES = 1 << 25
 # Squares of larger numbers, summed, are no numbers any more.
@@ -93,6 +95,38 @@ def infer_task(y: NDArray[Any]) -> Task:
     values = distinct(y)
     are_whole = bool(np.all(values == np.round(values)))
     return "classification" if are_whole and len(values) <= MAX_INTEGER_CLASSES else "regression"
+
+
+def quantity_notes(y: NDArray[Any], n_rows: int) -> list[str]:
+    """Return a note on whole numbers that are read as a quantity and may be codes of classes, or nothing.
+
+    Parameters
+    ----------
+    y : array
+        The values of a target of which nobody said what it is.
+    n_rows : int
+        How many rows have them.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> quantity_notes(np.arange(26), 130)[0][:65]
+    'The target has 26 different whole numbers, read as a quantity. If'
+    >>> quantity_notes(np.arange(26), 26), quantity_notes(np.array([1, 2]), 26)
+    ([], [])
+    """
+    if y.dtype.kind not in "iuf" or y.ndim > 1 or infer_task(y) == "classification":
+        return []
+    values = distinct(y)
+    if len(values) * ROWS_OF_A_CLASS > n_rows or np.any(values != np.round(values)):
+        return []
+    return [
+        f"The target has {len(values)} different whole numbers, read as a quantity. If they are classes, say so: "
+        'task="classification" (--task classification).'
+    ]
 
 
 def to_problem(
@@ -193,6 +227,7 @@ class ProblemReader:
         several = self.multi_output and _n_columns(y) > 1
         values = several_targets(y, self.place) if several else target_values(y, self.place)
         target, task = self._decided(values, n_rows)
+        unsure = [] if self.task else quantity_notes(target, n_rows)
         problem = Problem.from_arrays(
             table.X, target, task=task, names=table.names, kinds=table.kinds, **self.rows
         )  # fmt: skip
@@ -202,7 +237,7 @@ class ProblemReader:
         low, high = problem.extremes
         _refuse_extremes(table, low, high, self.place)
         refuse_constant(~(low < high))
-        notes = [*self.notes, *renamed, *table.notes]
+        notes = [*self.notes, *renamed, *unsure, *table.notes]
         if problem.has_missing:
             notes += missing_notes(dict(zip(table.names, problem.missing.mean(axis=0).tolist(), strict=True)))
         time = self.rows.get("time")
@@ -246,6 +281,7 @@ class ProblemReader:
         table = compressed(X)
         n_rows, n_columns = table.shape
         target, task = self._decided(target_values(y, self.place), n_rows)
+        unsure = [] if self.task else quantity_notes(target, n_rows)
         problem = Problem.from_arrays(np.zeros((n_rows, 1)), target, task=task, **self.rows)
         refuse_useless_target(problem)
         problem.check_groups()
@@ -257,7 +293,7 @@ class ProblemReader:
             low, high = column_ranges(table)
             refuse_constant(~(low < high))
         names, kinds = plain_names(n_columns), ("numeric",) * n_columns
-        return SparseProblem.of(replace(problem, names=names, kinds=kinds, notes=tuple(self.notes)), table)
+        return SparseProblem.of(replace(problem, names=names, kinds=kinds, notes=(*self.notes, *unsure)), table)
 
     def _decided(self, target: NDArray[Any], n_rows: int) -> tuple[NDArray[Any], Task]:
         """Decide on the task; classes that are whole numbers are whole numbers, however they were stored."""

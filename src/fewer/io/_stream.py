@@ -19,7 +19,16 @@ from fewer.contracts import Resources
 from fewer.io._cells import MOSTLY
 from fewer.io._files import find_target
 from fewer.io._kinds import ISO_DATES, PLAIN, Reading, blanked, fits_of, left_out_notes, reading_of, why_no_levels
-from fewer.io._reader import EPOCH, LARGEST, Contract, encode, infer_task, refuse_absent, unusable_column
+from fewer.io._reader import (
+    EPOCH,
+    LARGEST,
+    Contract,
+    encode,
+    infer_task,
+    quantity_notes,
+    refuse_absent,
+    unusable_column,
+)
 from fewer.io._source import PartWork, Source, open_source
 from fewer.io._suspicions import suspicions
 from fewer.io.frames import forced_kinds, label_of, missing_cells, pl, row_number
@@ -811,6 +820,8 @@ class _Survey(PartWork):
         if task == "regression":
             if len(self._counts) < 2:
                 raise InputError(f"The target has only one value, {next(iter(self._counts))}; choose another target.")
+            if not (self._task or self._too_many):
+                self.notes += quantity_notes(values, self.n_seen)
             return ColumnReader(name, "numeric", reading), task, (), np.array([self.n_seen])
         if self._too_many or len(self._counts) == self.n_seen > 2:
             raise InputError(

@@ -361,10 +361,11 @@ def _rare(selection: Selection) -> list[str]:
 
 def _seldom(selection: Selection) -> list[str]:
     often = selection.frequency
-    names = [cut(name, 60) for name in selection.names if often and often.get(name, 0.0) < SELDOM]
+    names = [cut(name, 60) for name in selection.names if 0.0 < often.get(name, 0.0) < SELDOM]
     was, whose = ("was", "its") if len(names) == 1 else ("were", "their")
     subject = f"{listed(names, 8)} {was} selected in fewer than half of the folds"
-    return [f"{subject}: other features do about as well in {whose} place."] if names else []
+    seldom = [f"{subject}: other features do about as well in {whose} place."] if names else []
+    return [selection.unconfirmed] * bool(selection.unconfirmed) + seldom
 
 
 def _copies(selection: Selection) -> list[str]:

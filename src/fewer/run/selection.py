@@ -17,7 +17,7 @@ from fewer.evaluate.grading import TOLERATED, Kind, Verdict
 from fewer.files import finite
 from fewer.io import text_name
 from fewer.problem import Problem, Suspected, Suspicion
-from fewer.text import html_card, html_table, in_folds, latex_table, markdown_table, metric_text, score_text
+from fewer.text import html_card, html_table, in_folds, latex_table, listed, markdown_table, metric_text, score_text
 from fewer.validate import ConfidenceInterval
 
 
@@ -446,6 +446,14 @@ class Selection(Suspected, Origin, Scores, Chosen):
         )
 
     @property
+    def unconfirmed(self) -> str:
+        """Which selected features no fold selected, in a sentence; empty if there are none."""
+        names = [name for name in self.names if self.frequency and not self.frequency.get(name)]
+        was = "was" if len(names) == 1 else "were"
+        folds = f"none of the {self.heldout['n_folds']} folds" if "n_folds" in self.heldout else "no fold"
+        return f"{listed(names, 8)} {was} selected in {folds}: fewer rows led to other features." if names else ""
+
+    @property
     def planted(self) -> str:
         """What became of columns that were added as a check of the method, in a sentence; empty if there were none."""
         check = self.evidence.get("planted")
@@ -488,6 +496,8 @@ class Selection(Suspected, Origin, Scores, Chosen):
             lines.append(self.planted)
         if self.set_aside:
             lines.append(f"Not used because constant: {', '.join(self.set_aside)}.")
+        if self.unconfirmed:
+            lines.append(f"Warning: {self.unconfirmed}")
         return [*lines, *(f"Note: {warning}" for warning in self.notes)]
 
     def __str__(self) -> str:
@@ -532,6 +542,8 @@ class Selection(Suspected, Origin, Scores, Chosen):
         title = f"{len(self.features)} of {self.n_features} features"
         weak = [name for name in self.names if self.frequency and self.frequency.get(name, 0.0) < 0.5]
         lead = [self.scores, *self.notes] if self.scores else self.notes
+        if self.unconfirmed:
+            lead = [*lead, f"Warning: {self.unconfirmed}"]
         if weak:
             lead = [*lead, f"Selected in fewer than half of the folds: {', '.join(weak)}."]
         folded = [line for line in self.summary() if line not in {self.verdict, *lead}]
