@@ -135,7 +135,7 @@ def test_doubles_are_reported():
     options = {"method": "fisher", "n_features_to_select": 1, "cv": 0}
     twice = fewer.select(FRAME.set_axis(["a", "c", "c", "a"], axis=1), Y, **options)
     assert twice.features == ["c (2)"]
-    assert "2 columns are named 'c'; the others are called 'c (2)'." in twice.warnings
+    assert "2 columns are named 'c'; the others are called 'c (2)'; rename them in your table." in twice.warnings
 
 
 LABELS = np.where(Y == 1, "yes", "no")

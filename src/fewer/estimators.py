@@ -28,7 +28,7 @@ from sklearn.utils.validation import (
 from fewer.contracts import CheckedOnce
 from fewer.errors import FewerWarning, one_line
 from fewer.io import infer_task, is_frame, plain_frame, quantity_notes
-from fewer.io._reader import ProblemReader, Table, target_values, unmasked
+from fewer.io._reader import ProblemReader, Table, refuse_other_order, target_values, unmasked
 from fewer.io.frames import row_number
 from fewer.problem import Column, FloatArray, InputError, Problem, Task, column_numbers
 from fewer.text import nearest
@@ -76,6 +76,7 @@ class TableEstimator(CheckedOnce):
         X = unmasked(X)
         if y is None:
             raise InputError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
+        refuse_other_order(X, y)
         with one_line():
             shape: Any = y.shape if hasattr(y, "shape") else np.shape(y) if isinstance(y, list | tuple) else ()
         several = len(shape) == 2 and shape[1] > 1

@@ -15,6 +15,7 @@ import fewer
 from fewer.errors import FewerWarning
 from fewer.io import features_of, infer_task, is_frame, read_table, to_problem
 from fewer.problem import InputError
+from fewer.rankers import FTest
 
 SIZES = [1.5, None, 2.0, -3.0, 4.25, 0.0, 1.0, 9.0, 2.5, 7.0, 6.0]
 COLORS = ["red", "blue", None, "red", "green", "blue", "red", "red", "blue", "green", "red"]
@@ -532,3 +533,21 @@ def test_whole_numbers_that_may_be_classes_draw_a_note_that_names_the_count(tmp_
     assert not any(note in notes for notes in notes_of(X, codes, file, task="regression"))
     for few in (codes % 20, codes / 2, np.arange(260)):
         assert not any("whole numbers" in line for line in to_problem(X, few).notes)
+
+
+@pytest.mark.parametrize("kind", [lambda y: y, lambda y: y.to_frame(), lambda y: y.astype(object)])
+def test_a_target_in_another_order_is_refused_and_the_cure_works(kind):
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 3)), columns=list("abc"), index=range(100, 160))
+    right = pd.Series(np.where(X["a"] > 0, "yes", "no"), index=X.index, name="label")
+    y = kind(right.sample(frac=1, random_state=0))
+    ways = [
+        lambda y: fewer.select(X, y, "fisher", n_features_to_select=1, cv=2).features,
+        lambda y: fewer.RankSelector(FTest(), n_features_to_select=1).fit(X, y).get_feature_names_out().tolist(),
+    ]
+    for select in ways:
+        with pytest.raises(InputError, match=r"labels of the table in another order; give y\.loc\[X\.index\]"):
+            select(y)
+        assert select(np.ravel(y.loc[X.index].to_numpy())) == ["a"]
+        assert select(y.loc[X.index].squeeze()) == ["a"]
+        select(np.ravel(y.to_numpy()))
+        select(pd.Series(np.ravel(y.to_numpy())))  # with other labels, position counts

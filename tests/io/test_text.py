@@ -116,7 +116,7 @@ def test_an_index_without_a_name_keeps_its_header(read):
 def test_names_that_stand_there_twice_become_distinct(read):
     problem = read(TABLE.replace("a,b,c,y", "a,a,a (2),y"))
     assert problem.names == ("a", "a (3)", "a (2)")
-    assert problem.notes[0] == "2 columns are named 'a'; the others are called 'a (3)'."
+    assert problem.notes[0] == "2 columns are named 'a'; the others are called 'a (3)'; rename them in your table."
 
 
 def test_gzip_with_any_name_and_several_members(read):

@@ -211,6 +211,7 @@ class ProblemReader:
 
     def problem(self, X: Any, y: Any) -> Problem:
         """Make a problem of a table and its target; rows of weight 0 have no part in it."""
+        refuse_other_order(X, y)
         if self.rows.get("sample_weight") is not None:
             return self._weighted_problem(X, y)
         if hasattr(X, "tocsc") and 8 * X.shape[0] * X.shape[1] > DENSE_BYTES and not self.nominal:
@@ -753,6 +754,26 @@ def _days(cell: date) -> float:
 
 
 # ---------------------------------------------------------------------------------------------------- target
+
+
+def refuse_other_order(X: Any, y: Any) -> None:
+    """Refuse a pandas target whose labels are those of the table in another order.
+
+    Parameters
+    ----------
+    X, y : table and target
+        Those of other libraries, and arrays, have no labels of rows.
+    """
+    libraries = nw.dependencies
+    if not libraries.is_pandas_like_dataframe(X):
+        return
+    if not (libraries.is_pandas_like_series(y) or libraries.is_pandas_like_dataframe(y)) or X.index.equals(y.index):
+        return
+    if len(X) == len(y) and X.index.is_unique and y.index.is_unique and y.index.isin(X.index).all():
+        raise InputError(
+            "The target has the row labels of the table in another order; give y.loc[X.index], "
+            "or y.to_numpy() if rows belong together by position."
+        )
 
 
 def target_values(y: Any, place: Place) -> NDArray[Any]:

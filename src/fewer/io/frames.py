@@ -117,7 +117,7 @@ def text_names(labels: Iterable[Any]) -> tuple[list[str], list[str]]:
     Examples
     --------
     >>> text_names(["a", 3, ("b", "x"), "a"])
-    (['a', '3', 'b_x', 'a (2)'], ["2 columns are named 'a'; the others are called 'a (2)'."])
+    (['a', '3', 'b_x', 'a (2)'], ["2 columns are named 'a'; the others are called 'a (2)'; rename them in your table."])
     """
     names = [text_name(label) for label in labels]
     counts = Counter(names)
@@ -136,7 +136,7 @@ def text_names(labels: Iterable[Any]) -> tuple[list[str], list[str]]:
             renamed.setdefault(name, []).append(new)
     return names, [
         f"{counts[name]:,} columns are named {name!r}; the others are called "
-        f"{', '.join(map(repr, others[:5]))}{', …' * (len(others) > 5)}."
+        f"{', '.join(map(repr, others[:5]))}{', …' * (len(others) > 5)}; rename them in your table."
         for name, others in renamed.items()
     ]
 
