@@ -194,6 +194,19 @@ def newton_step(values: Any, leaves: Any, target: FloatArray, gradient: FloatArr
         first = last
 
 
+def responses_of(scorer: Any) -> tuple[str, ...]:
+    """Return which methods of a model a scorer asks, the first that the model has.
+
+    Examples
+    --------
+    >>> from sklearn.metrics import get_scorer
+    >>> responses_of(get_scorer("roc_auc")), responses_of(get_scorer("f1"))
+    (('decision_function', 'predict_proba'), ('predict',))
+    """
+    asked = scorer._response_method
+    return (asked,) if isinstance(asked, str) else tuple(asked)
+
+
 def decisions_of_classes(pairwise: FloatArray, n_classes: int) -> FloatArray:
     """Return one decision value for each class from those of pairs of classes, positive for the first of two."""
     from sklearn.utils.multiclass import _ovr_decision_function

@@ -14,7 +14,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier, is_regressor
+from sklearn.base import is_classifier, is_regressor
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.impute import SimpleImputer
@@ -22,7 +22,6 @@ from sklearn.metrics import check_scoring, get_scorer, get_scorer_names
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils._param_validation import HasMethods, StrOptions
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import has_fit_parameter
 
 from fewer.contracts import CHANGES, ROWS, Criterion, IncompatibleError, Masks, PredictiveScorer, Resources
@@ -32,7 +31,7 @@ from fewer.criteria._racing import ceiling_of, race
 from fewer.criteria.engines import PartMaker, find_engine, find_part, in_single_precision, is_known, make_part
 from fewer.criteria.engines._engine import Engine, Split
 from fewer.criteria.engines._histogram_boosting import HistogramBoosting
-from fewer.criteria.engines._parts import Part
+from fewer.criteria.engines._parts import Part, RecordedClassifier, RecordedRegressor
 from fewer.errors import naming_one_class, telling
 from fewer.parallel import Shared, parallelism, run_tasks
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem, Task
@@ -666,9 +665,9 @@ class CrossValidatedScorer(PredictiveScorer):
         if part is None or outputs is None:
             return None
         if part.classes_ is None:
-            return _RecordedRegressor(outputs)
+            return RecordedRegressor(outputs)
         memberships = outputs if part.has_memberships else None
-        return _RecordedClassifier(memberships, part.classes_, part.codes(outputs), part.decisions(outputs))
+        return RecordedClassifier(memberships, part.classes_, part.codes(outputs), part.decisions(outputs))
 
     @cached_property
     def _is_compiled_behind(self) -> bool:
@@ -777,7 +776,7 @@ def score_outputs(scoring: Any, outputs: FloatArray, rows: Problem) -> float:
     0.75
     """
     is_class = rows.task == "classification"
-    recorded = _RecordedClassifier(outputs, np.asarray(rows.classes)) if is_class else _RecordedRegressor(outputs)
+    recorded = RecordedClassifier(outputs, np.asarray(rows.classes)) if is_class else RecordedRegressor(outputs)
     with telling("The scoring"):
         return float(get_scorer(scoring)(recorded, rows.X, rows.labels, **_weights(rows.sample_weight, slice(None))))
 
@@ -829,43 +828,6 @@ class FittedRule:
     def __call__(self, X: FloatArray) -> FloatArray:
         """Predict new rows."""
         return _outputs(self.model, self._preparation.new_cells(self._mask, X), self._problem)
-
-
-class _RecordedClassifier(ClassifierMixin, BaseEstimator):
-    """Outputs that were computed before, in the shape of a fitted classifier."""
-
-    def __init__(self, outputs: Any, classes: NDArray[Any], codes: Any = None, decisions: Any = None) -> None:
-        self.outputs = outputs
-        self.classes_ = classes
-        self.codes = codes
-        self.decisions = decisions
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        return self.classes_[np.argmax(self.outputs, axis=1) if self.codes is None else self.codes]
-
-    @available_if(lambda self: self.decisions is not None)
-    def decision_function(self, X: Any) -> FloatArray:
-        return np.asarray(self.decisions)
-
-    @available_if(lambda self: self.outputs is not None)
-    def predict_proba(self, X: Any) -> FloatArray:
-        return np.minimum(self.outputs, 1.0)  # a nearest neighbor that decides a tie adds a hair
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return True
-
-
-class _RecordedRegressor(RegressorMixin, BaseEstimator):
-    """Outputs that were computed before, in the shape of a fitted regressor."""
-
-    def __init__(self, outputs: FloatArray) -> None:
-        self.outputs = outputs
-
-    def predict(self, X: Any) -> FloatArray:
-        return self.outputs
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return True
 
 
 def _score_batch(scorer: CrossValidatedScorer, masks: Masks) -> tuple[FloatArray, str]:

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import log_loss
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 
 from engine_twin import rows, scores
 from fewer.criteria.engines._engine import EngineMetric, Folds, metric_of
@@ -39,8 +40,17 @@ def test_named_metrics_are_those_of_scikit_learn(scoring, n_classes):
     X, y = rows(n_classes=n_classes, n=90)
     binary = scoring in ("precision", "recall", "jaccard", "f1", "average_precision", "roc_auc")
     if binary and n_classes == 3:
-        assert metric_of(scoring, Problem.from_arrays(X, y)) is None
+        assert metric_of(scoring, Problem.from_arrays(X, y), GaussianNB()).scorer is not None
         return
     name, ours, truth = scores(GaussianNB(), X.round(1), y, scoring)
     assert name == "GaussianEngine"
+    assert ours == pytest.approx(truth, abs=1e-12)
+
+
+@pytest.mark.parametrize("scoring", ["average_precision", "roc_auc"])
+def test_shares_of_tied_neighbors_are_ranked_as_scikit_learn_ranks_them(scoring):
+    X, y = rows(n=90, seed=1)
+    X[:, 0] += 3 * y
+    name, ours, truth = scores(KNeighborsClassifier(), X.round(), y, scoring)
+    assert name == "NeighborsEngine"
     assert ours == pytest.approx(truth, abs=1e-12)

@@ -117,7 +117,7 @@ def find_engine(
     build, options, weighted_fit = ENGINES[type(last)]
     if reason := odd_option(last, options) or _odd_transformer(transformers):
         return reason
-    metric = metric_of(scoring, problem)
+    metric = metric_of(scoring, problem, last)
     if metric is None or (metric.needs_chances and not hasattr(last, "predict_proba")):
         return f"the metric {scoring!r} is not covered"
     if reason := _odd_rows(problem, splits, metric):

@@ -64,20 +64,22 @@ class BernoulliEngine(AdditiveEngine):
 class CentroidEngine(AdditiveEngine):
     """The nearest class mean.
 
-    Squared distances add up; what all classes have in common is left out, as scikit-learn's own products do, so that
-    decisions are as large as its rounding errors are. Classes are told by plain distances, probabilities by those in
-    units of the spread within classes.
+    Squared distances add up. Classes are told by plain distances; what all classes have in common is left out, as
+    scikit-learn's own products do, so that decisions are as large as its rounding errors are. Probabilities and
+    decision values are those of distances in units of the spread within classes.
     """
 
     def _learn(self, fold: int, estimator: Any, X: FloatArray, y: Any, weights: FloatArray | None) -> None:
         c = self._n_outputs
         means = np.stack([X[y == k].mean(axis=0) for k in range(c)])
         new = self.folds.tests(fold)
-        if self.metric.needs_chances or self.metric.name == "roc_auc":
+        if not self.metric.needs_classes:
             spread = np.sqrt(((X - means[y]) ** 2).sum(axis=0) / (len(X) - c))
             spread[spread == 0] = 1.0
-            means, new = means / spread, new / spread
-        self._parts[:, self.folds.rows(fold)] = (2.0 * new.T[:, :, None] - means.T[:, None]) * means.T[:, None]
+            parts = -(((new / spread).T[:, :, None] - (means / spread).T[:, None]) ** 2)
+        else:
+            parts = (2.0 * new.T[:, :, None] - means.T[:, None]) * means.T[:, None]
+        self._parts[:, self.folds.rows(fold)] = parts
         self._constant[self.folds.rows(fold)] = 0.0
         self._usable[fold] = np.ptp(X, axis=0) > 0
 
@@ -113,7 +115,9 @@ class GaussianEngine(Engine):
     def predict_added(self, members: IntArray, added: IntArray, out: FloatArray) -> BoolArray:
         """Add each column's part to the sums of the members."""
         gaussian.predict_added(members, added, self._rows, self._learned, out)
-        if self.metric.name == "roc_auc":  # chances are all that scikit-learn's model gives: far away they are equal
+        if (
+            self.metric.name in ("roc_auc", "average_precision") and self.metric.scorer is None
+        ):  # chances are all that scikit-learn's model gives: far away they are equal
             out -= np.logaddexp.reduce(out, axis=-1, keepdims=True)
             np.exp(out, out=out)
             out[..., 0] = 0.0

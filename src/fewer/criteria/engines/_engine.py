@@ -14,9 +14,13 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from scipy.special import log_softmax
+from scipy.special import log_softmax, softmax
+from sklearn import config_context
 from sklearn.base import clone
+from sklearn.metrics import get_scorer
 
+from fewer.criteria._sklearn_internals import responses_of
+from fewer.criteria.engines._parts import RecordedClassifier, RecordedRegressor
 from fewer.kernels import grades
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 
@@ -115,19 +119,33 @@ class EngineMetric:
     name : str
     positive : int
         Code of the class that F1 and the area under the ROC curve are about.
+    scorer : scorer, optional
+        scikit-learn's own, which gets the predictions; without one the kernels grade.
+    has_decisions : bool
+        Whether the model has a `decision_function`, for the scorer.
     """
 
     name: str
     positive: int = 1
+    scorer: Any = None
+    has_decisions: bool = False
 
     @property
     def needs_chances(self) -> bool:
-        """Whether probabilities count, not only which class wins."""
-        return self.name == "neg_log_loss"
+        """Whether a model must have probabilities."""
+        asked = () if self.scorer is None else responses_of(self.scorer)
+        return self.name == "neg_log_loss" or asked == ("predict_proba",)
+
+    @property
+    def needs_classes(self) -> bool:
+        """Whether only the class that wins counts."""
+        return self.name in CLASSES if self.scorer is None else responses_of(self.scorer) == ("predict",)
 
     @property
     def ceiling(self) -> float:
         """The best score that there can be."""
+        if self.scorer is not None:
+            return np.inf
         return 1.0 if self.name in {*CLASSES, "r2", "roc_auc", "average_precision"} else 0.0
 
     def grade(self, decisions: FloatArray, folds: Folds, tolerance: float, by_share: bool) -> FloatArray:
@@ -145,7 +163,10 @@ class EngineMetric:
             Whether the score is a mean over rows and not over folds.
         """
         out = np.empty((len(decisions), folds.n_folds))
-        if self.name in CLASSES:
+        if self.scorer is not None:
+            for i, fold in np.ndindex(*out.shape):
+                out[i, fold] = self._by_scorer(decisions[i, folds.rows(fold)], folds, fold, tolerance, by_share)
+        elif self.name in CLASSES:
             how = CLASSES[self.name], self.positive, tolerance, np.empty((decisions.shape[2], 3))
             grades.grade_classes(decisions, folds.y, folds.weights, folds.bounds, *how, out)
         elif self.name in QUANTITIES:
@@ -161,6 +182,46 @@ class EngineMetric:
             self._log_loss(decisions, folds, by_share, out)
         return out
 
+    def _by_scorer(self, decisions: FloatArray, folds: Folds, fold: int, tolerance: float, by_share: bool) -> float:
+        """Let scikit-learn grade a fold; NaN where it refuses, where rounding may decide, and of zeros alone."""
+        rows, test = folds.problem, folds.splits[fold][1]
+        if not decisions.any():  # nothing is predicted for this fold
+            return np.nan
+        model: Any = RecordedRegressor(decisions[:, 0])
+        if rows.task == "classification":
+            chances = decisions if by_share else softmax(decisions, axis=1)
+            values: FloatArray | None = None
+            if self.has_decisions and not by_share:
+                values = decisions[:, 1] - decisions[:, 0] if rows.n_classes == 2 else decisions
+            if self._is_close(decisions, chances if values is None else values, tolerance):
+                return np.nan
+            model = RecordedClassifier(chances, np.asarray(rows.classes), decisions.argmax(axis=1), values)
+        weights = {} if rows.sample_weight is None else {"sample_weight": rows.sample_weight[test]}
+        try:
+            with config_context(assume_finite=True, skip_parameter_validation=True):
+                return float(self.scorer(model, np.empty((len(test), 0)), rows.labels[test], **weights))
+        except Exception:  # scikit-learn is asked again, and says it
+            return np.nan
+
+    def _is_close(self, decisions: FloatArray, values: FloatArray, tolerance: float) -> bool:
+        """Say whether rounding may decide which class wins, or the order of the values that a scorer gets."""
+        if tolerance == 0.0 or "log_loss" in self.name or "brier" in self.name:
+            return False
+        if self.needs_classes or self.name == "top_k_accuracy":
+            ordered = np.sort(decisions, axis=1)
+            near = np.diff(ordered, axis=1) < tolerance * (1.0 + np.abs(ordered[:, 1:]))
+            return bool((near[:, -1] if self.needs_classes else near).any())
+        is_chance = bool((values >= 0.0).all() and (values <= 1.0).all())
+        for column in np.atleast_2d(values.T):
+            order = np.argsort(column)
+            lower, upper = column[order[:-1]], column[order[1:]]
+            alike = (decisions[order[:-1]] == decisions[order[1:]]).all(axis=1)  # cells that say the same
+            alike |= is_chance & (lower == upper) & ((upper == 0.0) | (upper == 1.0))
+            # Chances have a relative error, however small they are.
+            if (~alike & (upper - lower <= tolerance * (np.abs(upper) + (not is_chance)))).any():
+                return True
+        return False
+
     def _log_loss(self, decisions: FloatArray, folds: Folds, by_share: bool, out: FloatArray) -> None:
         tiny = np.finfo(np.float64).eps
         labels = folds.y[None, :, None]
@@ -174,21 +235,28 @@ class EngineMetric:
             out[:, fold] = logs[:, rows] @ folds.weights[rows] / folds.weights[rows].sum()
 
 
-def metric_of(scoring: Any, problem: Problem) -> EngineMetric | None:
-    """Return the metric that a `scoring` parameter means, if the engines know it."""
-    if problem.task == "regression":
-        name = "r2" if scoring is None else scoring
-        return EngineMetric(name) if isinstance(name, str) and name in QUANTITIES else None
-    name = "accuracy" if scoring is None else scoring
-    if not isinstance(name, str) or name not in {*CLASSES, "roc_auc", "average_precision", "neg_log_loss"}:
+def metric_of(scoring: Any, problem: Problem, model: Any) -> EngineMetric | None:
+    """Return the metric that a `scoring` parameter means for a model; None if it is not one of its predictions.
+
+    A function of the user's gets the fitted model. Metrics that compare groups of rows depend on which predicted
+    quantities are equal to the last digit.
+    """
+    is_class = problem.task == "classification"
+    name = ("accuracy" if is_class else "r2") if scoring is None else scoring
+    if not isinstance(name, str):
         return None
-    if name in (*OF_ONE_CLASS, "roc_auc"):
-        labels = list(problem.classes)
-        if problem.n_classes != 2 or (name == "average_precision" and labels[1] != 1):
-            return None
-        if name in OF_ONE_CLASS:
-            return EngineMetric(name, labels.index(1)) if 1 in labels else None
-    return EngineMetric(name)
+    if not is_class and name in QUANTITIES:
+        return EngineMetric(name)
+    if is_class:
+        labels, binary = list(problem.classes), problem.n_classes == 2
+        if (name in CLASSES and name not in OF_ONE_CLASS) or name == "neg_log_loss" or (binary and name == "roc_auc"):
+            return EngineMetric(name)
+        if binary and name in OF_ONE_CLASS and (labels[1] == 1 or (name in CLASSES and labels[0] == 1)):
+            return EngineMetric(name, labels.index(1))
+    scorer = get_scorer(name)
+    if not is_class and ".cluster." in scorer._score_func.__module__:
+        return None
+    return EngineMetric(name, scorer=scorer, has_decisions=hasattr(model, "decision_function"))
 
 
 CELLS = 1 << 17  # Decisions that are computed together, so that they stay in the cache.

@@ -15,7 +15,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.class_weight import compute_class_weight
 
-from fewer.criteria.engines._engine import CLASSES, Engine, EngineMetric, Folds
+from fewer.criteria.engines._engine import Engine, EngineMetric, Folds
 from fewer.kernels import newton, softmax
 from fewer.kernels.bundles import HeldOut, Training
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
@@ -48,8 +48,8 @@ def steps_alike() -> bool:
 class LogisticEngine(Engine):
     """Logistic regression with a squared penalty, fitted to the end.
 
-    scikit-learn's solver stops earlier. Folds in which that could change a class are left to it; areas under the ROC
-    curve and log losses are those of the exact fit and differ by what the solver's tolerance leaves.
+    scikit-learn's solver stops earlier. Folds in which that could change a class are left to it; scores of
+    ranks and probabilities are those of the exact fit and differ by what the solver's tolerance leaves.
     """
 
     tolerance = 0.0
@@ -65,7 +65,7 @@ class LogisticEngine(Engine):
         self._unfitted = clone(estimator).set_params(class_weight=None)  # they are in the weights
         self._weighted = rows.sample_weight is not None or estimator.class_weight is not None
         self._ridge = 1.0 / float(estimator.C)
-        self._slack = SAFETY * float(estimator.tol) if metric.name in CLASSES else 0.0
+        self._slack = SAFETY * float(estimator.tol) if metric.needs_classes else 0.0
         self._sizes = np.array([len(train) for train, _ in folds.splits], dtype=np.int64)
         shape = (folds.n_folds, int(self._sizes.max()))
         self._trains = np.zeros((folds.n_folds, rows.n_features, shape[1]))
@@ -95,7 +95,9 @@ class LogisticEngine(Engine):
         return sure & ~np.logical_or.reduceat(open_rows, self.folds.bounds[:-1], axis=1)
 
     def score_optimistically(self, members: IntArray, added: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Count rows that are scikit-learn's to decide as right, at best."""
+        """Count rows that are scikit-learn's to decide as right, at best, where the kernels grade."""
+        if self.metric.scorer is not None:
+            return super().score_optimistically(members, added)
         out = np.empty((len(added), self.folds.n_tests, self._n_outputs))
         open_rows, sure = self._predict(members, added, out)
         decided = sure & ~np.logical_or.reduceat(open_rows, self.folds.bounds[:-1], axis=1)

@@ -52,7 +52,7 @@ class NeighborsEngine(Engine):
         counts = np.diff(folds.bounds)
         self._costs = folds.weights / np.repeat(np.add.reduceat(folds.weights, folds.bounds[:-1]) * len(counts), counts)
         self._tables = self._in_both_precisions()
-        shares = metric.name in ("roc_auc", "neg_log_loss")
+        shares = not metric.needs_classes
         self._rule = kernels.Rule(self._targets, self._k, self._is_classifier, shares)
 
     def _in_both_precisions(self) -> kernels.Tables:

@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import is_regressor
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_regressor
+from sklearn.utils.metaestimators import available_if
 
 from fewer.problem import FloatArray, IntArray
 
@@ -163,3 +164,40 @@ def agrees(kind: type[Part], estimator: Any) -> bool:
         except Exception:
             return False
     return True
+
+
+class RecordedClassifier(ClassifierMixin, BaseEstimator):
+    """Outputs that were computed before, in the shape of a fitted classifier."""
+
+    def __init__(self, outputs: Any, classes: NDArray[Any], codes: Any = None, decisions: Any = None) -> None:
+        self.outputs = outputs
+        self.classes_ = classes
+        self.codes = codes
+        self.decisions = decisions
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        return self.classes_[np.argmax(self.outputs, axis=1) if self.codes is None else self.codes]
+
+    @available_if(lambda self: self.decisions is not None)
+    def decision_function(self, X: Any) -> FloatArray:
+        return np.asarray(self.decisions)
+
+    @available_if(lambda self: self.outputs is not None)
+    def predict_proba(self, X: Any) -> FloatArray:
+        return np.minimum(self.outputs, 1.0)  # a nearest neighbor that decides a tie adds a hair
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+
+class RecordedRegressor(RegressorMixin, BaseEstimator):
+    """Outputs that were computed before, in the shape of a fitted regressor."""
+
+    def __init__(self, outputs: FloatArray) -> None:
+        self.outputs = outputs
+
+    def predict(self, X: Any) -> FloatArray:
+        return self.outputs
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
