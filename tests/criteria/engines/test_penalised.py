@@ -39,7 +39,7 @@ def test_predictions_are_those_of_scikit_learn_with_a_small_tolerance(name):
     for seed in range(50):
         X, y, test, alpha = drawn(seed)
         model = MODELS[name](alpha)
-        weights = None if seed % 2 or name.startswith("ridge") else np.random.default_rng(seed).random(sum(~test)) + 0.1
+        weights = None if seed % 2 else np.random.default_rng(seed).random(sum(~test)) + 0.1
         part = PENALISED[type(model)](model, X[~test], y[~test], X[test], weights)
         columns = np.arange(X.shape[1])[: 1 + seed % X.shape[1]]
         part.outputs(np.arange(X.shape[1]))  # another subset before

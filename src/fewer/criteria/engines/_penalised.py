@@ -112,14 +112,13 @@ class ChosenRidge(Part):
         return odd_option(model, PLAIN)
 
     def __init__(self, model: Any, train: FloatArray, labels: Any, test: FloatArray, weights: Weights = None) -> None:
-        if weights is not None:
-            raise ValueError("row weights")
         self._alphas = np.atleast_1d(np.asarray(model.alphas, dtype=np.float64))
-        self._whole = _Products(train, np.asarray(labels, dtype=np.float64), test)
+        self._whole = _Products(train, np.asarray(labels, dtype=np.float64), test, weights)
+        self._weights = np.ones(len(train)) if weights is None else weights
 
     def outputs(self, columns: IntArray) -> FloatArray | None:
         """Choose the penalty, the first of equals, and predict."""
-        rows, n = self._whole, len(self._whole.train)
+        rows, weights, n = self._whole, self._weights, float(self._weights.sum())
         columns = columns[np.diag(rows.gram)[columns] > 0.0]
         if not len(columns):
             return np.full(len(rows.test), rows.mean)
@@ -129,7 +128,7 @@ class ChosenRidge(Part):
             return None  # nearly dependent columns: scikit-learn has more digits
         shares = 1.0 / (values + self._alphas[:, None])
         left = rows.target - (shares * pulls) @ turned.T
-        losses = ((left / (1.0 - 1.0 / n - shares @ (turned**2).T)) ** 2).mean(axis=1)
+        losses = (weights * (left / (1.0 - weights * (1.0 / n + shares @ (turned**2).T))) ** 2).mean(axis=1)
         best = shares[int(np.argmin(losses))]
         return np.asarray(rows.mean + rows.test[:, columns] @ (vectors @ (best * pulls)))
 
