@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from numba import njit, types
+from numba import njit
 from numba.core.caching import IndexDataCacheFile
 from numba.core.event import Listener, register
 from numba.core.registry import CPUDispatcher
@@ -64,8 +64,9 @@ class Kernel(CPUDispatcher):
     def compile(self, signature: Any) -> Any:
         """Compile it for arguments of some types."""
         entry = super().compile(signature)
-        returned = {compiled.signature.return_type for compiled in self.overloads.values()} - {types.none}
-        if not (self.targetoptions["_nrt"] or all(isinstance(kind, types.Number | types.Boolean) for kind in returned)):
+        models = self.targetdescr.target_context.data_model_manager
+        returned = {compiled.signature.return_type for compiled in self.overloads.values()}
+        if not self.targetoptions["_nrt"] and any(models[kind].contains_nrt_meminfo() for kind in returned):
             raise TypeError(f"{self.__name__}(counted=False) returns {returned}.")
         return entry
 

@@ -377,7 +377,7 @@ def insert(members, new, columns):
         columns[a] = members[a]
 
 
-@inner()
+@inner(counted=False)
 def doubt_of(errors, members, new):
     """Return how far distances by the members and one column more may be off: an error of roots, and a factor."""
     squared = errors[new] ** 2

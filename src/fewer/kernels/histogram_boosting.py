@@ -414,7 +414,7 @@ def _plant(rows, columns, growth, work, k):
     sums[0, GAIN] = -1.0
     for at in range(columns.shape[0]):
         if at == ready:
-            first, ready = at, ready + _add_rows(rows, columns, at, work, 0, n, work.cells[k])
+            first, ready = at, ready + _add_rows(rows, columns, at, work, nodes[0, START], n, work.cells[k])
         if at == 0:
             _sum_of_bins(work.dense, work.cuts)
             sums[0, GRADIENT] = work.cuts[0]
@@ -543,6 +543,7 @@ def boost(rows, columns, growth, work, raw, tests, categories, missing, by_gain,
         not compiled: that is a third of all.
     """
     n, nodes, counts = raw.shape[1], work.nodes, work.counts
+    root = np.int64(0)  # functions are compiled once more for a literal 0
     for _ in range(growth.n_rounds):
         if several is None:
             _gradients(rows.target, growth.loss, raw[0], work.cells[0])
@@ -552,8 +553,8 @@ def boost(rows, columns, growth, work, raw, tests, categories, missing, by_gain,
             _plant(rows, columns, growth, work, k)
             if n >= 2 * growth.leaf and work.sums[0, HESSIAN] >= growth.least_hessian:
                 for at in range(columns.shape[0]):
-                    _scan(work, growth, 0, CELLS * at, rows.kinds, columns[at], at, categories, missing)
-            _settle(work, 0, by_gain)
+                    _scan(work, growth, root, CELLS * at, rows.kinds, columns[at], at, categories, missing)
+            _settle(work, root, by_gain)
             is_last = False
             while counts[N_WAITING] > 0 and not is_last:
                 if by_gain is None:

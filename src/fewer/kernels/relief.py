@@ -100,7 +100,7 @@ class ReliefRoom(NamedTuple):
         )  # fmt: skip
 
 
-@inner()
+@inner(counted=False)
 def coarse_distances(first, last, room, table, mixed):
     """Write the distances of rows first … last − 1 to all rows, in float32.
 
@@ -152,14 +152,14 @@ def coarse_distances(first, last, room, table, mixed):
                     d[q, j] = d[q, j] / count[j] if count[j] > 0 else FAR
 
 
-@inner()
+@inner(counted=False)
 def difference(x, z, nominal):
     """Return the difference of two cells, NaN if one is missing."""
     gap = abs(x - z)
     return 1.0 if nominal and gap > 0.0 else gap
 
 
-@inner(fastmath={"reassoc"}, forceinline=True)
+@inner(counted=False, fastmath={"reassoc"}, forceinline=True)
 def row_difference(rows, i, j):
     """Return the mean difference of two complete rows, which are not taken out: that would count references."""
     total, i, j = 0.0, np.uint64(i), np.uint64(j)
@@ -168,7 +168,7 @@ def row_difference(rows, i, j):
     return total / rows.shape[1]
 
 
-@inner()
+@inner(counted=False)
 def mixed_distance(x, z, nominal):
     """Return the mean difference of two rows over the cells that both have, NaN if there is none."""
     total, seen = 0.0, 0
@@ -180,7 +180,7 @@ def mixed_distance(x, z, nominal):
     return total / seen if seen else np.nan
 
 
-@inner(forceinline=True)
+@inner(counted=False, forceinline=True)
 def bound_of_nearest(d, q, first, last, minima, n_lanes, k):
     """Return a coarse distance that k of the rows first … last − 1 do not exceed, and few others.
 
@@ -205,7 +205,7 @@ def bound_of_nearest(d, q, first, last, minima, n_lanes, k):
     return high
 
 
-@kernel()
+@kernel(counted=False)
 def list_nearest(first, last, classes, table, mixed, room, lists):
     """List the k rows of each class that are nearest to each of the rows first … last − 1 in (last − first, c, k).
 
@@ -248,7 +248,7 @@ def list_nearest(first, last, classes, table, mixed, room, lists):
                 lists[i - first, c, m] = table.places[nearest[m]] if m < size else -1
 
 
-@kernel()
+@kernel(counted=False)
 def relief_scores(first, last, lists, classes, table, mixed, mean, scores):
     """Add, over rows first … last − 1, the differences to misses less those to hits, times the row's votes.
 
@@ -293,7 +293,7 @@ def relief_scores(first, last, lists, classes, table, mixed, mean, scores):
                     scores[f] += weight * (total / seen if seen else 0.0)
 
 
-@kernel()
+@kernel(counted=False)
 def regression_sums(first, last, lists, votes, influence, target, table, sums):
     """Add, over rows first … last − 1 and their neighbors, what RReliefF needs of each feature to sums (4, p).
 
@@ -350,7 +350,7 @@ class SurfRoom(NamedTuple):
         return cls(near, kinds, np.empty(n), counts, sums)
 
 
-@inner()
+@inner(counted=False)
 def whole_distances(whole, i):
     """Write the distances of row i to all rows, summed over features, in steps."""
     d, steps = whole.d, whole.steps
@@ -374,7 +374,7 @@ def whole_distances(whole, i):
                 d[j] = add_32(d[j], gap_32(c0[j], x0))
 
 
-@inner(fastmath={"reassoc"})
+@inner(counted=False, fastmath={"reassoc"})
 def whole_radius(whole, i, groups):
     """Return the radius of row i in steps, from whole-number distances to rows of other groups."""
     own, total, seen, square = groups[i], 0.0, 0, 0.0
@@ -388,7 +388,7 @@ def whole_radius(whole, i, groups):
     return mean - 0.5 * np.sqrt(square / max(seen, 1))
 
 
-@inner()
+@inner(counted=False)
 def radius_of(d, i, groups):
     """Return the mean of row i's known distances to rows of other groups less half their standard deviation."""
     total, seen = 0.0, 0
@@ -405,7 +405,7 @@ def radius_of(d, i, groups):
     return mean - 0.5 * np.sqrt(square / seen)
 
 
-@inner()
+@inner(counted=False)
 def near_rows(near, i, radius, d, rows, groups, whole):
     """List the rows of other groups nearer to row i than a radius (NaN: its own, by its distances); count them.
 
@@ -438,7 +438,7 @@ def near_rows(near, i, radius, d, rows, groups, whole):
     return kept
 
 
-@inner()
+@inner(counted=False)
 def near_mixed_rows(near, i, radius, d, rows, groups, nominal):
     """List the rows of other groups nearer to row i than a radius (NaN: its own); cells may be missing or nominal."""
     for j in range(d.shape[0]):
@@ -452,7 +452,7 @@ def near_mixed_rows(near, i, radius, d, rows, groups, nominal):
     return size
 
 
-@inner()
+@inner(counted=False)
 def add_plain(scores, vote, i, size, shares, rows, room):
     """Add one row's part to the scores: mean differences to misses, class by class, less that to hits.
 
@@ -482,7 +482,7 @@ def add_plain(scores, vote, i, size, shares, rows, room):
             scores[f] += weights[kinds[n_pairs]] * abs(x[f] - z[f])
 
 
-@inner()
+@inner(counted=False)
 def add_mixed(scores, vote, i, size, shares, rows, nominal, room):
     """Add one row's part to the scores, over the cells that are present."""
     near, kinds, counts, sums = room.near, room.kinds, room.counts, room.sums
@@ -505,7 +505,7 @@ def add_mixed(scores, vote, i, size, shares, rows, nominal, room):
             scores[f] -= vote * sums[0] / counts[0]
 
 
-@kernel()
+@kernel(counted=False)
 def surf_scores(first, last, votes, radius, target, rows, nominal, groups, whole, room, scores):
     """Add the scores of rows first … last − 1, each times its votes.
 

@@ -40,7 +40,7 @@ class ForestScratch(NamedTuple):
     state: NDArray[np.uint64]  # Of the random numbers.
 
 
-@inner()
+@inner(counted=False)
 def _next(state):
     """Draw 64 random bits (xorshift64*)."""
     x = state[0]
@@ -51,7 +51,7 @@ def _next(state):
     return x * np.uint64(2685821657736338717)
 
 
-@inner()
+@inner(counted=False)
 def _partition(rows, low, high, columns, f, cut):
     """Bring the rows at or below a cut of column f to the front; return where the others begin."""
     i, j = low, high - 1
@@ -64,7 +64,7 @@ def _partition(rows, low, high, columns, f, cut):
     return i
 
 
-@inner()
+@inner(counted=False)
 def _best_cut(train, low, high, n_tried, mass, scratch):
     """Try one random cut of a few random inputs on rows[low:high]; return the best: gain, input (−1: none) and place.
 
@@ -109,7 +109,7 @@ def _best_cut(train, low, high, n_tried, mass, scratch):
     return best, best_input, best_cut
 
 
-@kernel()
+@kernel(counted=False)
 def grow(train, test, target, weights, growth, scratch, outputs, gains):
     """Grow trees; add the mean prediction of the test rows to `outputs` and what each input gained to `gains`.
 
@@ -199,7 +199,7 @@ def random_trees(
     return outputs / n_trees, gains / n_trees
 
 
-@kernel()
+@kernel(counted=False)
 def nearest_sums(distances, target, weights, near_d, near, out):
     """Sum weights and weighted targets over the nearest training rows of each test row; of equal ones the first.
 
