@@ -48,7 +48,7 @@ class Running(NamedTuple):
     unsure: Any
 
 
-@inner()
+@inner(counted=False)
 def nearer(a, b, doubt):
     """Say whether coarse distance a must be smaller than b; the bound of the error is in `differences.CoarseRows`."""
     if a >= FAR_32 or b >= FAR_32:
@@ -63,7 +63,7 @@ def nearer(a, b, doubt):
     return a + error < b
 
 
-@inner()
+@inner(counted=False)
 def verdict(nearest, own, by_rows, doubt):
     """Compare the coarse distances to the nearest rows of each class (c,) with that of the own class.
 
@@ -100,7 +100,7 @@ def doubt_about(mask, errors):
 # is made and handed on costs 10 to 50 ns, as much as a pass over a hundred rows.
 
 
-@inner()
+@inner(counted=False, inline="always")  # a call would take as long as the pass over 500 rows
 def least_by_class(i, f, weight, d, coarse, nearest):
     """Find the nearest row of each class after adding column f to (or, with weight < 0, taking it off) distances d."""
     columns, starts = coarse.columns, coarse.starts
@@ -128,7 +128,7 @@ def least_by_class(i, f, weight, d, coarse, nearest):
         nearest[c] = smallest
 
 
-@kernel()
+@kernel(counted=False)
 def coarse_flips(low, high, changes, coarse, by_rows, errors, scratch, verdicts):
     """Write verdicts (u, high−low) on rows low … high−1 under masks that differ in one unit.
 
