@@ -257,7 +257,7 @@ def coarse_masks(low, high, picks, width, capacity, coarse, by_rows, verdicts):
             verdicts[m, i - low] = verdict(nearest[m], coarse.codes[i], by_rows, doubt)
 
 
-@inner()
+@inner(counted=False)
 def tabulate(tables, g, i, place, w, start, picks, coarse):
     """Sum the coarse terms of up to n_digits used features for every combination of their levels into tables[g]."""
     used, levels, columns = picks.used, picks.levels, coarse.columns
@@ -281,7 +281,7 @@ def tabulate(tables, g, i, place, w, start, picks, coarse):
         size *= levels.shape[0]
 
 
-@inner()
+@inner(inline="always")
 def add_tables(total, w, tables, picks, m, first, last):
     """Add one row of each of the tables first … last−1 to the totals of mask m."""
     g = first
