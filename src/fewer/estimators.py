@@ -142,6 +142,25 @@ class TableEstimator(CheckedOnce):
         return tags
 
 
+def hushed(model: Any) -> Any:
+    """Let LightGBM print nothing, wherever in a model it stands, where the user did not say what it prints.
+
+    Parameters
+    ----------
+    model : estimator
+        Not fitted, and nobody else's: it is changed.
+
+    Returns
+    -------
+    estimator
+        The same one, whose predictions are what they were.
+    """
+    for part in (model, *model.get_params().values()):
+        if type(part).__module__.startswith("lightgbm.") and not {"verbose", "verbosity"} & part.get_params().keys():
+            part.set_params(verbosity=-1)
+    return model
+
+
 def sklearn_table(X: Any) -> Any:
     """Return a frame with names that scikit-learn takes: it ignores other labels than text, but refuses a mixture.
 

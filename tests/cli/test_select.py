@@ -208,6 +208,8 @@ def test_demo_says_what_readme_shows(capsys):
         (["select", "T", "--target", "y", "--resume"], "--resume needs --out"),
         (["select", "T", "--target", "y", "--method", "knn-forward", "--search", "forward"], "not both"),
         (["select", "T", "--target", "y", "--metod", "x"], "No such option: --metod"),
+        (["select", "T", "--target", "y", "--random-state", "0"], "--random-state (Possible options: --seed)"),
+        (["compare", "T", "--target", "y", "--cv", "3"], "No such option: --cv (Possible options: --folds)"),
         (["selct", "T"], "No such command 'selct'"),
         (["select", "T"], "to list the columns: fewer inspect"),
         (["select", "nowhere.csv", "--target", "y"], "nowhere.csv"),

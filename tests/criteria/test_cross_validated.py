@@ -11,7 +11,7 @@ from sklearn.feature_selection import SequentialFeatureSelector
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import f1_score, make_scorer
-from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, cross_val_score
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, StratifiedKFold, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -23,6 +23,8 @@ from fewer.criteria import CrossValidated
 from fewer.criteria.cross_validated import score_outputs
 from fewer.io import to_problem
 from fewer.problem import InputError, Problem
+from fewer.rankers import Importance
+from fewer.search import Elimination
 from making import make_problem
 
 
@@ -199,3 +201,29 @@ def test_a_score_of_two_classes_names_that_of_several():
         fewer.select(X, y, scoring="f1")
     assert fewer.select(X, y > 0, scoring="f1", cv=2, random_state=0).score_name == "f1"
     assert fewer.select(X, np.minimum(y, 1), "fisher", scoring="f1", cv=2).score_name == "f1"
+
+
+@pytest.mark.parametrize("wrap", [lambda model: model, lambda model: GridSearchCV(model, {"max_depth": [2, 3]}, cv=2)])
+def test_lightgbm_prints_nothing_unless_asked_and_predicts_the_same(wrap, capfd):
+    lightgbm = pytest.importorskip("lightgbm")
+    problem = make_problem(n_rows=60)
+    scores, printed = [], []
+    for chosen in ({}, {"verbosity": 0}, {"verbose": 1}):
+        model = wrap(lightgbm.LGBMClassifier(n_estimators=3, random_state=0, n_jobs=1, **chosen))
+        given = repr(model)
+        scores.append(bind(CrossValidated(model, cv=3), problem).score_one(np.ones(problem.n_features, dtype=bool)))
+        out, err = capfd.readouterr()
+        printed.append("LightGBM" in out + err)
+        assert repr(model) == given
+    assert scores[0] == scores[1] == scores[2]
+    assert printed == [False, True, True]
+
+
+def test_lightgbm_prints_nothing_in_auto_and_in_rankings(capfd):
+    lightgbm = pytest.importorskip("lightgbm")
+    X, y = load_iris(return_X_y=True)
+    model = lightgbm.LGBMClassifier(n_estimators=3, n_jobs=1)
+    fewer.AutoSelector(estimator=model, cv=2, budget=0.2, random_state=0).fit(X[:100], y[:100])
+    fewer.RankSelector(Importance(model), n_features_to_select=1).fit(X[:100], y[:100])
+    fewer.SubsetSelector(CrossValidated(model, cv=2), Elimination()).fit(X[:100], y[:100])
+    assert "LightGBM" not in "".join(capfd.readouterr())

@@ -94,6 +94,9 @@ app = typer.Typer(
 )
 
 
+# Options that scikit-learn calls otherwise, and that look like others of ours.
+PYTHON_NAMES = {"--random-state": "--seed", "--cv": "--folds"}
+
 # Warnings, each once; they are shown beside an answer, and not beside a refusal.
 _told: dict[str, None] = {}
 
@@ -157,6 +160,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     sys.exit(code or bool(troubles))
 
 
+def _suggest(error: typer.TyperException) -> None:
+    """Suggest our name of an option that was typed as scikit-learn calls it, where the command has it."""
+    ours = PYTHON_NAMES.get(vars(error).get("option_name", ""))
+    if ours is not None and any(ours in known.opts for known in vars(error)["ctx"].command.params):
+        vars(error)["possibilities"] = [ours]
+
+
 def _where_targets_are(told: str, typed: list[str]) -> str:
     """Say how to find the name of the column to predict, where it was left out."""
     file = next((word for word in typed[1:] if os.path.exists(word)), "FILE")
@@ -172,6 +182,7 @@ def _attempt(typed: list[str]) -> tuple[str, int]:
     except InputError as error:
         return _refusal(error), 2
     except typer.TyperException as error:
+        _suggest(error)
         describe = getattr(error, "format_message", None)
         message = describe() if describe is not None else str(error)
         return message + _where_targets_are(message, typed), getattr(error, "exit_code", 2)

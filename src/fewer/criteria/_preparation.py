@@ -21,6 +21,7 @@ from sklearn.utils.validation import validate_data
 
 from fewer.contracts import Masks
 from fewer.errors import quietly
+from fewer.estimators import hushed
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 
 # Cells below which threads of one fit wait for each other longer than they work; LightGBM takes all by default.
@@ -166,7 +167,7 @@ class Preparation:
 
     def bare(self) -> Any:
         """Return the unfitted estimator with a seed, and one thread where threads do not pay."""
-        model = clone(self._estimator)
+        model = hushed(clone(self._estimator))
         last = last_of(model)[1]
         if "random_state" in last.get_params(deep=False) and last.get_params(deep=False)["random_state"] is None:
             last.set_params(random_state=self._seed)

@@ -29,6 +29,7 @@ from sklearn.utils.validation import has_fit_parameter
 from fewer.contracts import CHANGES, ROWS, IncompatibleError, Ranker, Ranking, Resources
 from fewer.contracts.declaring import Fraction, Repeats, Scoring, parameters
 from fewer.errors import naming_one_class, one_line
+from fewer.estimators import hushed
 from fewer.kernels.path import TOLERANCE, fit_rows
 from fewer.parallel import run_tasks
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem, Task
@@ -155,7 +156,7 @@ def fit_model(estimator: Any, problem: Problem, seed: int, *, scale: bool = Fals
     fill : bool, default=False
         Later rows may have missing cells, also where these have none.
     """
-    model = clone(default_estimator(problem.task) if estimator is None else estimator)
+    model = hushed(clone(default_estimator(problem.task) if estimator is None else estimator))
     final = last_step(model)
     if "random_state" in final.get_params(deep=False) and final.get_params(deep=False)["random_state"] is None:
         final.set_params(random_state=seed)

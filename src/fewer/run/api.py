@@ -549,7 +549,7 @@ def criterion_of(selection: Any, problem: Problem, given: Any = None) -> Any:
     if hasattr(selection, "criterion_"):
         return selection.criterion_
     if not isinstance(selection, Selection):
-        raise InputError("alternatives needs a Selection, or a fitted SubsetSelector.")
+        raise InputError("alternatives needs a Selection or a fitted SubsetSelector; else give criterion='knn'.")
     named = registry.METHODS.get(selection.method)
     if named is not None and named.criterion is not None:
         return build_component("criterion", named.criterion, problem)

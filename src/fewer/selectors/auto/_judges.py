@@ -31,6 +31,7 @@ from fewer.contracts import Criterion, Resources
 from fewer.criteria import CrossValidated
 from fewer.criteria.engines._histogram_boosting import HistogramBoosting, why_not_boosted
 from fewer.errors import InputError
+from fewer.estimators import hushed
 from fewer.kernels.trees import nearest_sums, random_trees
 from fewer.problem import FloatArray, IntArray, Problem, Task
 
@@ -424,7 +425,7 @@ def fitted(model: Any, split: NodeSplit, steps: Sequence[IntArray]) -> Iterator[
 
 def seeded(model: Any, seed: int) -> Any:
     """Copy a model; whatever has no seed gets one."""
-    copy = clone(model)
+    copy = hushed(clone(model))
     return copy.set_params(**{
         name: seed for name, value in copy.get_params(deep=True).items()
         if name.split("__")[-1] == "random_state" and value is None
