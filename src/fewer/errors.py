@@ -130,6 +130,44 @@ def quietly(category: type[Warning] = Warning) -> Iterator[None]:
 
 
 @contextmanager
+def each_once() -> Iterator[None]:
+    """Show each warning once, however often a model that is fitted again and again gives it.
+
+    Which warnings are shown at all is up to the user's filters.
+
+    Yields
+    ------
+    None
+        Nothing: the work stands inside the `with`.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from fewer.errors import each_once
+    >>> with warnings.catch_warnings(record=True) as shown, each_once():
+    ...     warnings.simplefilter("always")
+    ...     for _ in range(3):
+    ...         warnings.warn("did not converge")
+    >>> len(shown)
+    1
+    """
+    show, seen, is_over = warnings.showwarning, set[tuple[type[Warning], str]](), False
+
+    def show_new(message: Warning | str, category: type[Warning], *where: Any) -> None:
+        if is_over or (category, str(message)) not in seen:
+            seen.add((category, str(message)))
+            show(message, category, *where)
+
+    warnings.showwarning = show_new  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        is_over = True
+        if warnings.showwarning is show_new:  # not where another thread put its own on top
+            warnings.showwarning = show
+
+
+@contextmanager
 def telling(what: str, *about: object) -> Iterator[None]:
     """Turn the error of somebody's estimator, selector or score into one that says whose it is.
 

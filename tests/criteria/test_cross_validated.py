@@ -1,4 +1,5 @@
 import re
+import warnings
 from pickle import dumps
 
 import numpy as np
@@ -7,6 +8,7 @@ import sklearn.metrics
 from joblib import parallel_config
 from sklearn.base import clone
 from sklearn.datasets import load_iris
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SequentialFeatureSelector
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -24,7 +26,7 @@ from fewer.criteria.cross_validated import score_outputs
 from fewer.io import to_problem
 from fewer.problem import InputError, Problem
 from fewer.rankers import Importance
-from fewer.search import Elimination
+from fewer.search import Elimination, Forward
 from making import make_problem
 
 
@@ -227,3 +229,34 @@ def test_lightgbm_prints_nothing_in_auto_and_in_rankings(capfd):
     fewer.RankSelector(Importance(model), n_features_to_select=1).fit(X[:100], y[:100])
     fewer.SubsetSelector(CrossValidated(model, cv=2), Elimination()).fit(X[:100], y[:100])
     assert "LightGBM" not in "".join(capfd.readouterr())
+
+
+class Grumbler(GaussianNB):
+    """Warns in every fit, of its number of columns."""
+
+    def fit(self, X, y, sample_weight=None):
+        warnings.warn(f"slow with {X.shape[1]} columns", ConvergenceWarning, stacklevel=2)
+        return super().fit(X, y, sample_weight)
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        lambda X, y: fewer.SubsetSelector(CrossValidated(Grumbler()), Forward(), n_features_to_select=2).fit(X, y),
+        lambda X, y: fewer.select(X, y, criterion=CrossValidated(Grumbler()), search="forward", cv=2, random_state=0),
+        lambda X, y: fewer.compare(X, y, ["f-test"], [Grumbler()], cv=2, random_state=0),
+    ],
+)
+def test_a_run_shows_each_warning_of_a_model_once(run):
+    X, y = load_iris(return_X_y=True)
+    before = warnings.showwarning
+    with warnings.catch_warnings(record=True) as shown:
+        warnings.simplefilter("always")
+        run(X[50:], y[50:])
+        first = [str(each.message) for each in shown if each.category is ConvergenceWarning]
+        assert first
+        assert len(first) == len(set(first))
+        warnings.warn(first[0], ConvergenceWarning, stacklevel=1)
+        warnings.warn(first[0], ConvergenceWarning, stacklevel=1)
+        assert len([each for each in shown if each.category is ConvergenceWarning]) == len(first) + 2
+    assert warnings.showwarning is before

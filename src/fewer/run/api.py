@@ -17,7 +17,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, validate_param
 
 from fewer import criteria, evaluate, registry
 from fewer.contracts import Resources
-from fewer.errors import InputError, one_line
+from fewer.errors import InputError, each_once, one_line
 from fewer.estimators import ROW_METADATA
 from fewer.evaluate import Alternatives, Comparison, OnProgress
 from fewer.io import (
@@ -258,7 +258,8 @@ def _select(
         plan = replace(plan, request=replace(plan.request, exclude=asked.exclude))
     progress = Progress(request.n_folds) if (is_watched() if verbose is None else verbose) else None
     followers = Followers() if progress is None else Followers(progress.on_step, progress.on_fold)
-    return run_kept(plan, problem, folder, followers=followers)
+    with each_once():
+        return run_kept(plan, problem, folder, followers=followers)
 
 
 def _for_several_targets(problem: Problem, request: Request) -> tuple[Problem, Request]:
@@ -445,9 +446,10 @@ def compare_problem(
     def estimator(component: str) -> tuple[str, Any]:
         return component, registry.build("estimator", component, problem.task)
 
-    comparison = evaluate.compare(
-        problem, _named(methods, method), _named(estimators, estimator), random_state=seed, **options
-    )
+    with each_once():
+        comparison = evaluate.compare(
+            problem, _named(methods, method), _named(estimators, estimator), random_state=seed, **options
+        )
     return replace(comparison, versions=versions())
 
 

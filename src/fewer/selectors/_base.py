@@ -27,7 +27,7 @@ from sklearn.utils.validation import _check_feature_names, _check_n_features, ch
 from fewer.contracts import Answer, Component, Control, Criterion, OnStep, Search, SearchSpace, Stopped
 from fewer.contracts.trace import Ending, Trace
 from fewer.criteria import KNN
-from fewer.errors import InputError
+from fewer.errors import InputError, each_once
 from fewer.estimators import TableEstimator, parse_costs, sklearn_table
 from fewer.io import is_frame, plain_frame, without_arrow_text
 from fewer.logs import LOGGER
@@ -380,7 +380,7 @@ class Selector(CallbackSupportMixin, SelectorMixin, TableEstimator):
         if isinstance(X, str | Path):
             raise InputError(f"X is the name of a file, {str(X)!r}; read it first, or use fewer.select(file, y='…').")
         problem = self._read(X, y, sparse=True, **params)
-        with follow_callbacks(self, X, y) as on_step:
+        with each_once(), follow_callbacks(self, X, y) as on_step:
             return self.fit_problem(problem, follow_steps(self, on_step))
 
     def fit_problem(
