@@ -5,9 +5,10 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.datasets import load_iris
 
 import fewer
-from fewer.criteria import KNN
+from fewer.criteria import KNN, CrossValidated
 from fewer.errors import InputError
 from fewer.problem import Problem
 from fewer.run.planning import AUTO_ROWS, make_plan, thin
@@ -212,3 +213,15 @@ def test_every_preference_is_told_with_its_features(task):
         if "order" in one:
             assert one["order"][: one["chosen"][prefer]] == one["answers"][prefer]
     assert "order" in one
+
+
+def test_after_auto_alternatives_names_criteria_that_work():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    selection = fewer.select(X, y, cv=0, random_state=0)
+    with pytest.raises(InputError, match="give one: criterion='knn'") as refused:
+        fewer.alternatives(selection, X, y)
+    assert "CrossValidated(selection.model) with max_subsets=2000" in str(refused.value)
+    for criterion in ("knn", "cross-validated:estimator=linear", CrossValidated(selection.model)):
+        assert fewer.alternatives(selection, X, y, criterion=criterion, max_subsets=2000).n_good > 0
+    with pytest.raises(InputError, match="else give criterion='knn'"):
+        fewer.alternatives(fewer.AutoSelector(random_state=0).fit(X, y), X, y)

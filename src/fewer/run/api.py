@@ -563,9 +563,11 @@ def criterion_of(selection: Any, problem: Problem, given: Any = None) -> Any:
             return getattr(criteria, call.func.id)(**words)
         raise ValueError(text)
     except (SyntaxError, ValueError):
+        chosen = "; for the model that auto chose CrossValidated(selection.model) with max_subsets=2000"
         raise InputError(
             f"Method {selection.method!r} has no criterion that scores single subsets; give one: criterion='knn', or "
-            "for a model of scikit-learn 'cross-validated:estimator=linear'."
+            "for a model of scikit-learn 'cross-validated:estimator=linear'"
+            f"{'' if selection.model is None else chosen}."
         ) from None
 
 
