@@ -13,7 +13,7 @@ import numpy as np
 from fewer.contracts.trace import Trace
 from fewer.errors import FewerWarning, InputError
 from fewer.evaluate import Comparison
-from fewer.evaluate.grading import is_share
+from fewer.evaluate.grading import ERRORS, is_share
 from fewer.files import read_own
 from fewer.plots import AnswersDisplay, DendrogramDisplay, SearchCurveDisplay
 from fewer.plots._style import COLORS, new_figure, style
@@ -153,7 +153,11 @@ def in_units(value: float, score: str) -> str:
     --------
     >>> in_units(0.0123, "ROC AUC"), in_units(-0.01, "R²"), in_units(-0.00001, "accuracy")
     ('+1.2', '−0.010', '0.0')
+    >>> in_units(-2.18e-5, "neg_root_mean_squared_error")
+    '−2.18e−05'
     """
+    if ERRORS.match(score):  # in the unit of the target
+        return f"{value:+.3g}".replace("-", "\N{MINUS SIGN}")
     return signed(100 * value, 1) if _in_points(score) else signed(value, 3)
 
 
