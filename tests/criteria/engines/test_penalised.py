@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.linear_model import ElasticNet, ElasticNetCV, Lasso, LassoCV, RidgeCV
-from sklearn.model_selection import cross_val_score
+from sklearn.model_selection import KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -66,6 +67,22 @@ def test_scores_are_those_of_the_folds(model):
     truth = [cross_val_score(estimator, X[:, mask], y, cv=cv).mean() for mask in masks]
     np.testing.assert_allclose(scorer.score(masks), truth, rtol=0, atol=1e-3)
     assert type(scorer._part(0)) is PENALISED[type(model)]
+
+
+@pytest.mark.parametrize("model", [Lasso(0.05, tol=1e-9), RidgeCV()], ids=lambda model: type(model).__name__)
+def test_with_row_weights_what_is_said_to_be_compiled_is(model):
+    rng = np.random.default_rng(1)
+    X, weights = rng.normal(size=(60, 4)), rng.uniform(0.1, 3.0, 60)
+    y = X[:, 0] + rng.normal(size=60)
+    problem = Problem.from_arrays(X, y, task="regression", sample_weight=weights)
+    scorer = CrossValidated(model, cv=KFold(3)).bind(problem, rng, Resources())
+    assert scorer.way == "compiled, fold by fold"
+    assert type(scorer._part(0)) is PENALISED[type(model)]
+    truth = [
+        clone(model).fit(X[train], y[train], sample_weight=weights[train]).score(X[test], y[test], weights[test])
+        for train, test in KFold(3).split(X)
+    ]
+    assert scorer.score(np.ones((1, 4), dtype=bool)) == pytest.approx(np.mean(truth), abs=1e-6)
 
 
 def test_what_is_not_covered_is_said():
