@@ -101,7 +101,7 @@ class TableEstimator(CheckedOnce):
             task = self._task_of(np.asarray(y))
             if rows["sample_weight"] is not None:
                 rows["sample_weight"] = _check_sample_weight(unmasked(rows["sample_weight"]), X)
-        unsure = self.get_params(deep=False).get("task") is None and len(self._tasks()) == 2
+        unsure = task == "regression" and self.get_params(deep=False).get("task") is None and len(self._tasks()) == 2
         notes = quantity_notes(np.asarray(y), len(y)) if unsure else []
         problem = ProblemReader(task, rows=rows, notes=notes, multi_output=several).problem(X, y)
         self.notes_: list[str] = list(problem.notes)

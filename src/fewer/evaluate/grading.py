@@ -82,7 +82,8 @@ class Grader:
 
     def __init__(self, problem: Problem, scoring: Any = None, *, own: bool = False) -> None:
         self.name = score_name(scoring, problem)
-        refuse_scoring(scoring, problem)
+        if scoring is not None:
+            refuse_scoring(scoring, problem)
         self._scoring = None if own else scoring
         self.problem = problem
         self._n_units = problem.n_samples if problem.groups is None else len(np.unique(problem.groups))

@@ -228,7 +228,7 @@ class ProblemReader:
         several = self.multi_output and _n_columns(y) > 1
         values = several_targets(y, self.place) if several else target_values(y, self.place)
         target, task = self._decided(values, n_rows)
-        unsure = [] if self.task else quantity_notes(target, n_rows)
+        unsure = quantity_notes(target, n_rows) if self.task is None and task == "regression" else []
         problem = Problem.from_arrays(
             table.X, target, task=task, names=table.names, kinds=table.kinds, **self.rows
         )  # fmt: skip
@@ -282,7 +282,7 @@ class ProblemReader:
         table = compressed(X)
         n_rows, n_columns = table.shape
         target, task = self._decided(target_values(y, self.place), n_rows)
-        unsure = [] if self.task else quantity_notes(target, n_rows)
+        unsure = quantity_notes(target, n_rows) if self.task is None and task == "regression" else []
         problem = Problem.from_arrays(np.zeros((n_rows, 1)), target, task=task, **self.rows)
         refuse_useless_target(problem)
         problem.check_groups()

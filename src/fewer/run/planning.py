@@ -108,7 +108,8 @@ def make_plan(problem: Problem, method: str | Request = "auto", **options: Any) 
     asked = replace(method, **options) if isinstance(method, Request) else Request(method, **options)
     if asked.has_components and asked.method != "auto":
         raise InputError("Give a method or components (criterion, search, control), not both.")
-    refuse_scoring(asked.scoring, problem)
+    if asked.scoring is not None:
+        refuse_scoring(asked.scoring, problem)
     if asked.is_auto:
         return _plan_auto(problem, asked)
     if asked.prefer != "balanced":
