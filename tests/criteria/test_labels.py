@@ -56,10 +56,18 @@ def ours(estimator, table, y, cv, scoring=None, **options):
 
 
 def truth(estimator, table, y, cv, scoring=None):
-    """Return what scikit-learn gives, NaN where it raises since no fold could be fitted."""
+    """Return what scikit-learn gives, NaN where it raises or no fold can be scored."""
     try:
         return cross_val_score(estimator, table, y, cv=cv, scoring=scoring).mean()
     except ValueError:
+        return np.nan
+
+
+def ours_or_nan(*args):
+    """Return our score, NaN where the metric is refused for such a target."""
+    try:
+        return ours(*args)
+    except InputError:
         return np.nan
 
 
@@ -72,9 +80,15 @@ def test_every_metric_and_kind_of_label_scores_as_scikit_learn_does(scoring):
     jobs += [(DecisionTreeRegressor(max_depth=2, random_state=0), y, KFold(2)) for y in QUANTITIES.values()]
     for estimator, y, cv in jobs:
         expected = truth(estimator, X[:, MASK], y, cv, scoring)
-        assert ours(estimator, X, y, cv, scoring) == pytest.approx(expected, abs=1e-12, nan_ok=True), (estimator, y[:3])
+        score = ours_or_nan(estimator, X, y, cv, scoring)
+        assert score == pytest.approx(expected, abs=1e-12, nan_ok=True), (estimator, y[:3])
         n_scored += not np.isnan(expected)
     assert n_scored > 0
+
+
+def test_a_metric_of_several_labels_a_row_says_so():
+    with pytest.raises(InputError, match=r"average='samples' is for rows with several labels each; use .*f1_macro"):
+        ours(GaussianNB(), X, CODES, StratifiedKFold(2), "f1_samples")
 
 
 @pytest.mark.parametrize("label", [1, 2])

@@ -247,7 +247,7 @@ def test_a_table_that_is_not_in_memory_needs_the_names_of_its_columns(path):
         fewer.select(table, "label", groups=np.ones(2000))
     with pytest.raises(InputError, match="name that column"):
         streaming.rank(table, "fisher")
-    for option in ({"scoring": "f1"}, {"budget": "5s"}):
+    for option in ({"scoring": "accuracy"}, {"budget": "5s"}):
         with pytest.raises(IncompatibleError, match=f"leave {next(iter(option))} out"):
             fewer.select(table, "label", criterion="least-squares:cv=4", **option)
 

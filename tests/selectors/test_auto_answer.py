@@ -42,7 +42,7 @@ def test_the_default_metric_sees_every_class(counts, scoring):
     assert metric.scoring == scoring
     assert bool(metric.why) == (scoring != "accuracy")
     assert f"{min(counts)}.0%" in metric.why or not metric.why
-    assert Metric.of(Problem.from_arrays(np.zeros((len(y), 1)), y), "f1").scoring == "f1"
+    assert Metric.of(Problem.from_arrays(np.zeros((len(y), 1)), y), "f1_macro").scoring == "f1_macro"
     assert Metric.of(Problem.from_arrays(np.zeros((len(y), 1)), y.astype(float), task="regression")).name == "R²"
 
 

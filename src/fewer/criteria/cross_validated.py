@@ -795,7 +795,7 @@ def refuse_metric(scoring: Any, problem: Problem) -> None:
         name = scoring.__name__
         raise InputError(f"scoring={name} is a metric, not a scorer; use sklearn.metrics.make_scorer({name}).")
     scorer = get_scorer(scoring) if isinstance(scoring, str) else scoring
-    if problem.task != "classification" or not hasattr(scorer, "_score_func"):
+    if problem.task != "classification" or problem.y.ndim > 1 or not hasattr(scorer, "_score_func"):
         return
     metric = scorer._score_func
     if "pos_label" not in signature(metric).parameters:
@@ -810,7 +810,9 @@ def refuse_metric(scoring: Any, problem: Problem) -> None:
         macro = f"{name.removesuffix('_score')}_macro"
         cures = [f'scoring="{macro}"'] if macro in get_scorer_names() else []
         reason = f"is for two classes, but the target has {len(classes)}"
-        if len(classes) == 2:
+        if scorer._kwargs.get("average") == "samples":
+            reason = "with average='samples' is for rows with several labels each"
+        elif len(classes) == 2:
             of_scores = "" if "y_pred" in signature(metric).parameters else ', response_method="predict_proba"'
             cures.append(f"sklearn.metrics.make_scorer({name}, pos_label={classes[1]!r}{of_scores})")
             reason = f"needs to know which class is positive, {classes[0]!r} or {classes[1]!r}"
