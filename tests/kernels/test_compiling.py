@@ -1,6 +1,7 @@
 import ast
 import gc
 import importlib
+import os
 import pkgutil
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from numba.core.event import Listener, install_listener
 
 import fewer.kernels
 import fewer.logs
+from fewer.kernels import compiling
 from fewer.kernels.compiling import FIRST_USE, Inner, inner, kernel
 
 SOURCE = Path(fewer.__file__).parent
@@ -33,6 +35,59 @@ def four_times(x):
 def test_a_function_for_kernels_can_be_called_from_both_sides():
     assert four_times(3) == 12
     assert twice(3) == 6
+
+
+@pytest.mark.parametrize("makes_parts", [True, False])
+def test_inner_functions_are_parts_of_kernels_or_compiled_by_themselves(monkeypatch, makes_parts):
+    monkeypatch.setattr(compiling, "MAKES_PARTS", makes_parts)
+
+    @inner(counted=False)
+    def squared(x):
+        return x * x
+
+    @inner(counted=False)
+    def norm(x):
+        total = 0.0
+        for i in range(x.shape[0]):
+            total += squared(x[i])
+        return total
+
+    @kernel(counted=False)
+    def distance(x):
+        return np.sqrt(norm(x))
+
+    assert distance(np.array([3.0, 4.0])) == 5.0
+    assert norm(np.array([3.0, 4.0])) == 25.0
+    machine_code = [bool(compiled.library.get_pointer_to_function(compiled.fndesc.mangled_name))
+                    for compiled in norm.overloads.values()]  # fmt: skip
+    assert machine_code == [not makes_parts]
+
+
+ANSWERS = """
+import numpy as np
+from fewer.kernels import compiling
+
+compiling.MAKES_PARTS = {makes_parts}
+import fewer
+from sklearn.tree import DecisionTreeClassifier
+
+rng = np.random.default_rng(0)
+X, y = rng.normal(size=(60, 4)), rng.integers(2, size=60)
+for criterion in (fewer.criteria.KNN(), fewer.criteria.CrossValidated(DecisionTreeClassifier(random_state=0))):
+    selector = fewer.SubsetSelector(criterion, fewer.search.Forward(), random_state=0).fit(X, y)
+    print(selector.score_.hex(), selector.get_support())
+"""
+
+
+def test_versions_of_numba_that_make_no_parts_give_the_same_answers(tmp_path):
+    answers = []
+    for makes_parts in (True, False):
+        environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / str(makes_parts))}
+        command = [sys.executable, "-c", ANSWERS.format(makes_parts=makes_parts)]
+        done = subprocess.run(command, capture_output=True, text=True, env=environment)
+        assert done.returncode == 0, done.stderr
+        answers.append(done.stdout)
+    assert answers[0] == answers[1] != ""
 
 
 @pytest.mark.parametrize("function", [lambda x: x, lambda x: (x[1:], 1), lambda x: x.copy()])

@@ -1,7 +1,7 @@
 """How kernels are compiled, what they are made of, and how compiled ones outlive an upgrade.
 
 Most of what a first use waits for is compilation. What Python calls is a `kernel`; what only kernels call is an `inner`
-function, which needs no entry for Python.
+function, which needs no entry for Python, and is optimised and made machine code once, as a part of each kernel.
 """
 
 from __future__ import annotations
@@ -12,10 +12,17 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
+import numba
 from numba import njit
 from numba.core.caching import IndexDataCacheFile
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
 from numba.core.event import Listener, register
 from numba.core.registry import CPUDispatcher
+
+# Numba has no public way to leave a function to its callers; this was checked with these versions. With others, numba
+# also compiles each inner function by itself: the same answers, and a first use takes an eighth longer.
+MAKES_PARTS = numba.__version__.startswith("0.68.")
 
 # No entry for C, which nobody uses, and no check of divisors: both take time to compile.
 COMMON = {"nogil": True, "no_cfunc_wrapper": True, "error_model": "numpy"}
@@ -41,21 +48,56 @@ def kernel(counted: bool = True, **options: Any) -> Callable[[Callable[..., Any]
     return compiled
 
 
-def inner(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+def inner(counted: bool = True, **options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Compile a function that only kernels call, without an entry for Python.
 
     Parameters
     ----------
+    counted : bool, default=True
+        As for `kernel`.
     **options
-        Those of `kernel`.
+        Further options of numba's.
     """
 
     def compiled(function: Callable[..., Any]) -> Any:
-        result = kernel(no_cpython_wrapper=True, **options)(function)
+        how = {"pipeline_class": PartCompiler} if MAKES_PARTS else {"cache": True}
+        result = njit(no_cpython_wrapper=True, _nrt=counted, **how, **COMMON, **options)(function)
         result.__class__ = Inner
         return result
 
     return compiled
+
+
+class Part(JITCodeLibrary):
+    """Instructions that wait for the kernel that they become part of, which is optimised and compiled as a whole."""
+
+    def _optimize_final_module(self) -> None:
+        """Leave that to the kernel."""
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    def get_pointer_to_function(self, name: str) -> int:
+        """Return 0: there is no machine code."""
+        return 0
+
+    @property
+    def codegen(self) -> Part:
+        """Who is told of constants of Python's."""
+        return self
+
+    def set_env(self, *_: Any) -> None:
+        """Forget them: kernels have none."""
+
+
+class PartCompiler(Compiler):
+    """Numba's compiler, for a part."""
+
+    def compile_extra(self, function: Callable[..., Any]) -> Any:
+        """Compile a function up to the instructions for LLVM."""
+        self.state.library = Part(self.state.targetctx.codegen(), function.__qualname__)
+        return super().compile_extra(function)
 
 
 class Kernel(CPUDispatcher):
