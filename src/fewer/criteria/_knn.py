@@ -578,7 +578,7 @@ class CoarseWalk(RunningWalk):
             nearest=np.empty(len(self._judges.coarse.starts) - 1, dtype=np.int32),
             unsure=np.empty(n, dtype=np.int64),
         )
-        nearest.coarse_rows(0, n, self._running.distances, self._masks[0], self._judges.coarse)
+        nearest.coarse_rows(self._running, self._masks[0], self._judges.coarse)
         self._standing: walking.Standing | None = None
 
     def run_moves(self, moves: Moves, state: NDArray[Any], score: float, space: SearchSpace, most: int) -> MovesResult:
@@ -601,7 +601,10 @@ class CoarseWalk(RunningWalk):
             moves.units, moves.shifts, moves.slack, space.weight_levels, space.min_units, space.max_units, most
         )  # fmt: skip
         numbers, scores = np.empty(len(moves), dtype=np.int64), np.empty(len(moves))
-        n_tried, n_accepted = walking.run_moves(score, plan, self._packed, standing, self._judges, numbers, scores)
+        room = np.empty(n), np.zeros(1), make_ballot(scorer._rules)
+        n_tried, n_accepted = walking.run_moves(
+            score, plan, self._packed, standing, self._judges, room, numbers, scores
+        )  # fmt: skip
         proposed[:] = accepted
         self._before = self._before[:0]
         return MovesResult(n_tried, numbers[:n_accepted], scores[:n_accepted])
@@ -612,9 +615,12 @@ class CoarseWalk(RunningWalk):
 
     def _pass(self, block: tuple[int, int]) -> FloatArray:
         gains, low, judges = np.empty(1), block[0], self._judges
-        moved = Moved(self._masks, self._before, self._unit)
+        moved, running = Moved(self._masks, self._before, self._unit), self._running
+        if self._n_jobs > 1:  # threads share the running distances, but not the room to judge in
+            rooms = {name: np.empty_like(getattr(running, name)) for name in ("row", "part", "nearest")}
+            running = running._replace(**rooms)
         gains[0], n_unsure = nearest.coarse_move(
-            *block, moved, judges.coarse, judges.rules.by_rows, judges.errors, self._running
+            *block, moved, judges.coarse, judges.rules.by_rows, judges.errors, running
         )
         if n_unsure:
             rows = judges.order[self._running.unsure[low : low + n_unsure]]

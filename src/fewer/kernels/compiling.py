@@ -68,7 +68,7 @@ def inner(counted: bool = True, **options: Any) -> Callable[[Callable[..., Any]]
     return compiled
 
 
-class Part(JITCodeLibrary):
+class KernelPart(JITCodeLibrary):
     """Instructions that wait for the kernel that they become part of, which is optimised and compiled as a whole."""
 
     def _optimize_final_module(self) -> None:
@@ -83,7 +83,7 @@ class Part(JITCodeLibrary):
         return 0
 
     @property
-    def codegen(self) -> Part:
+    def codegen(self) -> KernelPart:
         """Who is told of constants of Python's."""
         return self
 
@@ -96,7 +96,7 @@ class PartCompiler(Compiler):
 
     def compile_extra(self, function: Callable[..., Any]) -> Any:
         """Compile a function up to the instructions for LLVM."""
-        self.state.library = Part(self.state.targetctx.codegen(), function.__qualname__)
+        self.state.library = KernelPart(self.state.targetctx.codegen(), function.__qualname__)
         return super().compile_extra(function)
 
 
@@ -123,7 +123,7 @@ class Inner(Kernel):
         return self.for_python(*args)
 
 
-@inner()
+@inner(counted=False)
 def copy(source, target):
     """Copy numbers to the first places of a target; `target[:] = source` compiles a check of shapes for a second."""
     for i in range(source.shape[0]):

@@ -27,7 +27,7 @@ FAR_32 = np.int32(1 << 30)
 # ---------------------------------------------------------------------------------------------------- exact
 
 
-@inner()
+@inner(counted=False)
 def term(x, x_missing, z, z_missing, nominal, scale, gap, weight, quantum):
     """Return one feature's part of a squared distance."""
     if x_missing or z_missing:
@@ -41,7 +41,7 @@ def term(x, x_missing, z, z_missing, nominal, scale, gap, weight, quantum):
     return (weight * square + shift) - shift
 
 
-@inner()
+@inner(counted=False)
 def add_terms(d, low, x, x_missing, f, k, weight, exact):
     """Add feature f's terms to the distances from one query of fold k to the rows from `low` on."""
     high, scale = low + d.shape[0], exact.scale[k, f]
@@ -70,14 +70,14 @@ def add_terms(d, low, x, x_missing, f, k, weight, exact):
             d[j] += absent if missing[j] else part
 
 
-@inner()
+@inner(counted=False)
 def fill_terms(out, i, f, weight, exact):
     """Write feature f's terms of the distances from row i to all rows."""
     out[:] = 0.0
     add_terms(out, 0, exact.columns[f, i], exact.missing[f, i], f, exact.fold[i], weight, exact)
 
 
-@inner()
+@inner(counted=False)
 def add_masks(d, i, weights, exact):
     """Sum the distances of row i over the features with a weight: FAR to rows that may not be used."""
     k = exact.fold[i]
@@ -88,7 +88,7 @@ def add_masks(d, i, weights, exact):
             add_terms(d, 0, exact.columns[f, i], exact.missing[f, i], f, k, weights[f], exact)
 
 
-@inner()
+@inner(counted=False)
 def change_column(d, i, f, old, new, exact):
     """Change the weight of feature f from old to new in the distances of row i."""
     for turn in range(2):  # off with the old, on with the new: rounded terms with opposite signs are opposite
@@ -97,7 +97,7 @@ def change_column(d, i, f, old, new, exact):
             add_terms(d, 0, exact.columns[f, i], exact.missing[f, i], f, exact.fold[i], weight, exact)
 
 
-@kernel()
+@kernel(counted=False)
 def fill_distances(low, high, mask, exact, out):
     """Write the distances of rows low … high−1 under one mask into out (n, n)."""
     for i in range(low, high):
@@ -110,7 +110,7 @@ def fill_distances(low, high, mask, exact, out):
 # as a pass over a hundred rows.
 
 
-@inner()
+@inner(counted=False)
 def coarse_terms(out, x, column, kind, factor, gap, clip):
     """Write one feature's coarse terms from one query to all rows; factor, gap and clip include its weight."""
     if kind == PLAIN:
@@ -128,7 +128,7 @@ def coarse_terms(out, x, column, kind, factor, gap, clip):
             out[j] = np.int32(square if difference == difference else gap)
 
 
-@inner(forceinline=True)
+@inner(counted=False, forceinline=True)
 def add_column(d, part, i, f, weight, coarse):
     """Add a column with a weight to the coarse distances of row i, or take it off with one below 0; `part` is scratch.
 
@@ -143,7 +143,7 @@ def add_column(d, part, i, f, weight, coarse):
         d[j] = add_32(d[j], part[j])
 
 
-@inner()
+@inner(counted=False)
 def change_coarse(low, high, distances, f, old, new, coarse, part):
     """Change the weight of column f in the coarse distances (n, n) of rows low … high−1; `part` is scratch."""
     columns, factor = coarse.columns, coarse.factor
@@ -159,14 +159,14 @@ def change_coarse(low, high, distances, f, old, new, coarse, part):
                 add_column(distances[i], part, np.int64(i), f, weight, coarse)
 
 
-@inner()
+@inner(counted=False)
 def coarse_start(d, k, fold):
     """Start the coarse distances of a row of fold k: 0 to rows that may be used, FAR_32 to the others."""
     for j in range(d.shape[0]):
         d[j] = FAR_32 if fold[j] == k else np.int32(0)
 
 
-@inner()
+@inner(counted=False)
 def least(d):
     """Return the smallest coarse distance, FAR_32 if there is none."""
     smallest = FAR_32

@@ -22,7 +22,7 @@ from fewer.kernels.compiling import inner, kernel
 from fewer.kernels.distances import FAR_32, change_coarse, change_column, coarse_start, coarse_terms
 from fewer.kernels.intrinsics import add_32, least_32
 from fewer.kernels.nearest import doubt_about, judge_change, verdict
-from fewer.kernels.votes import ballot_for, judge
+from fewer.kernels.votes import judge
 
 
 class MovePlan(NamedTuple):
@@ -71,14 +71,14 @@ class Judges(NamedTuple):
     total: Any
 
 
-@inner()
+@inner(counted=False)
 def decided(score):
     """Round as `contracts.round_scores` does."""
     mantissa, exponent = math.frexp(score)
     return math.ldexp(np.rint(mantissa * 2.0**40) / 2.0**40, exponent)
 
 
-@inner()
+@inner(counted=False)
 def name_of(unit, code, stream):
     """Return 64 random-looking bits for a unit at a weight level; the name of a state is the XOR over its units."""
     x = (np.uint64(unit) << np.uint64(20)) ^ np.uint64(code) ^ (np.uint64(stream) << np.uint64(60))
@@ -88,17 +88,17 @@ def name_of(unit, code, stream):
     return x ^ (x >> np.uint64(31))
 
 
-@inner()
+@inner(counted=False)
 def catch_up(f, standing, judges):
     """Bring the coarse distances to the mask in one column."""
     n, value = standing.distances.shape[0], standing.mask[f]
     if standing.coarse_mask[f] != value:
         old, new = np.float32(standing.coarse_mask[f]), np.float32(value)
-        change_coarse(0, n, standing.running.distances, f, old, new, judges.coarse, standing.running.part)
+        change_coarse(np.int64(0), n, standing.running.distances, f, old, new, judges.coarse, standing.running.part)
         standing.coarse_mask[f] = value
 
 
-@inner()
+@inner(counted=False)
 def catch_up_row(i, standing, exact):
     """Bring the exact distances of one row to the mask."""
     mask, own = standing.mask, standing.exact_masks[i]
@@ -108,7 +108,7 @@ def catch_up_row(i, standing, exact):
             own[f] = mask[f]
 
 
-@inner()
+@inner(counted=False)
 def doubt_after(doubt, unit, value, mask, errors):
     """Return the doubt about a mask with the columns of a unit set to a value."""
     rough, steep, used = doubt.rough, doubt.steep, doubt.used
@@ -120,14 +120,14 @@ def doubt_after(doubt, unit, value, mask, errors):
     return Doubt(rough, steep, used)
 
 
-@inner()
+@inner(counted=False)
 def score_change(unit, value, doubt, standing, judges, d, ballot, gains):
     """Score the mask with the columns of a unit set to a value; d (n,) and gains (1,) are scratch."""
     # One unit more than the sums say covers the roundings of adding errors up and taking them off again.
     wide = Doubt(doubt.rough + 1.0, doubt.steep, doubt.used + 1.0)
     n, running, rules = d.shape[0], standing.running, judges.rules
     gains[0], n_unsure = judge_change(
-        0, n, unit, standing.mask, value, wide, judges.coarse, rules.by_rows, running
+        np.int64(0), n, unit, standing.mask, value, wide, judges.coarse, rules.by_rows, running
     )  # fmt: skip
     for m in range(n_unsure):
         i = judges.order[running.unsure[m]]
@@ -140,14 +140,14 @@ def score_change(unit, value, doubt, standing, judges, d, ballot, gains):
     return decided(judges.offset + gains[0] / judges.total)
 
 
-@kernel()
-def run_moves(score, plan, units, standing, judges, accepted, scores):
-    """Try moves one after the other, from a state that scores `score`.
+@kernel(counted=False)
+def run_moves(score, plan, units, standing, judges, room, accepted, scores):
+    """Try moves one after the other, from a state that scores `score`; `room` is for n distances, a gain, and a ballot.
 
     Changes `standing`. Lists the accepted moves and the scores after them; returns how many were tried and accepted.
     """
     state, mask, names = standing.state, standing.mask, standing.names
-    d, gains, ballot = np.empty(standing.distances.shape[0]), np.zeros(1), ballot_for(judges.rules)
+    d, gains, ballot = room
     for f in range(mask.shape[0]):
         catch_up(f, standing, judges)
     doubt = doubt_about(mask, judges.errors)

@@ -84,7 +84,7 @@ def verdict(nearest, own, by_rows, doubt):
     return UNSURE
 
 
-@inner()
+@inner(counted=False)
 def doubt_about(mask, errors):
     """Sum the errors (p, 2) of the features with a weight, and count these."""
     rough, steep, used = 0.0, 0.0, 0.0
@@ -169,39 +169,29 @@ def coarse_flips(low, high, changes, coarse, by_rows, errors, scratch, verdicts)
 # -------------------------------------------------------------------------------------- running distances
 
 
-@kernel()
-def coarse_rows(low, high, distances, mask, coarse):
-    """Write the coarse distances of rows low … high−1 under one mask into distances (n, n)."""
-    part = np.empty(coarse.columns.shape[1], np.int32)
-    for i in range(low, high):
+@kernel(counted=False)
+def coarse_rows(running, mask, coarse):
+    """Write the coarse distances of all rows under one mask."""
+    distances = running.distances
+    for i in range(distances.shape[0]):
         coarse_start(distances[i], coarse.fold[i], coarse.fold)
         for f in range(mask.shape[0]):
             if mask[f] > 0.0:
-                add_column(distances[i], part, i, f, np.float32(mask[f]), coarse)
+                add_column(distances[i], running.part, i, f, np.float32(mask[f]), coarse)
 
 
-@inner()
+@inner(counted=False)
 def judge_change(first, last, unit, mask, value, doubt, coarse, by_rows, running):
     """Judge rows first … last−1 with the weights of a unit's columns set to a value, by coarse distances.
 
     Returns what the rows judged right weigh, and how many unsure ones were listed.
     """
-    columns, starts, distances = coarse.columns, coarse.starts, running.distances
+    starts, distances = coarse.starts, running.distances
     row, nearest, right, n_unsure = running.row, running.nearest, 0.0, 0
-    f = np.uint64(unit[0])
-    old, new = np.float32(mask[f]), np.float32(value)
+    old, new = np.float32(mask[unit[0]]), np.float32(value)
     single = unit.shape[0] == 1 and (old == 0.0 or new == 0.0)
-    plain = single and coarse.kinds[f] == PLAIN
     for i in range(np.uint64(first), np.uint64(last)):
-        if plain:
-            x, signed = columns[f, i], (new - old) * coarse.factor[np.uint64(coarse.fold[i]), f]
-            for c in range(nearest.shape[0]):
-                smallest = FAR_32
-                for j in range(np.uint64(starts[c]), np.uint64(starts[c + 1])):
-                    part = np.int32(signed * (x - columns[f, j]) * (x - columns[f, j]))
-                    smallest = least_32(smallest, add_32(distances[i, j], part))
-                nearest[c] = smallest
-        elif single:
+        if single:
             least_by_class(np.int64(i), unit[0], new - old, distances[i], coarse, nearest)
         else:
             copy(distances[i], row)
@@ -220,22 +210,18 @@ def judge_change(first, last, unit, mask, value, doubt, coarse, by_rows, running
     return right, n_unsure
 
 
-@kernel()
+@kernel(counted=False)
 def coarse_move(low, high, moved, coarse, by_rows, errors, running):
     """Judge rows low … high−1 under a proposed mask, by running coarse distances (n, n), as in `score_move`.
 
     Returns what the rows judged right weigh, and how many unsure ones were listed.
     """
-    masks, part = moved.masks, np.empty_like(running.part)
+    masks, distances = moved.masks, running.distances
     for f in moved.before:
-        change_coarse(low, high, running.distances, f, np.float32(masks[0, f]), np.float32(masks[1, f]), coarse, part)
-    # Threads share the running distances, but not the room to judge in.
-    own = Running(
-        running.distances, running.row_weights, np.empty_like(running.row), part, np.empty_like(running.nearest),
-        running.unsure,
-    )  # fmt: skip
+        old, new = np.float32(masks[0, f]), np.float32(masks[1, f])
+        change_coarse(low, high, distances, f, old, new, coarse, running.part)
     doubt = doubt_about(masks[2], errors)
-    return judge_change(low, high, moved.unit, masks[1], masks[2, moved.unit[0]], doubt, coarse, by_rows, own)
+    return judge_change(low, high, moved.unit, masks[1], masks[2, moved.unit[0]], doubt, coarse, by_rows, running)
 
 
 @kernel()

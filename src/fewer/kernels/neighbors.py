@@ -29,7 +29,7 @@ from fewer.problem import FloatArray
 LEAF = 16
 
 
-@kernel()
+@kernel(counted=False)
 def judge_rows(rows, queries, verdicts, changes, exact, rules, room, gains, out):
     """Judge or predict the listed rows (r,) under several masks where verdicts (u, r) are unsure.
 

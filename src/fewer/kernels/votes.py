@@ -54,7 +54,7 @@ def enter(near, near_d, size, row, distance):
     return min(size + 1, near.shape[0])
 
 
-@inner()
+@inner(counted=False)
 def list_nearest(d, near, near_d):
     """List the nearest rows, earlier rows first among equally near ones.
 
@@ -75,7 +75,7 @@ def list_nearest(d, near, near_d):
     return count, threshold
 
 
-@inner(forceinline=True)
+@inner(counted=False, forceinline=True)
 def count_votes(near, near_d, count, reach, d, rules, ballot):
     """Let the k nearest rows vote, or all rows at the k smallest distinct distances, for each k.
 
@@ -136,7 +136,7 @@ def count_votes(near, near_d, count, reach, d, rules, ballot):
     return True
 
 
-@inner()
+@inner(counted=False)
 def gain(i, t, rules, ballot):
     """Return what row i adds to the score with the t-th number of neighbors."""
     if rules.n_classes:
@@ -145,7 +145,7 @@ def gain(i, t, rules, ballot):
     return -np.rint(rules.row_weights[i] * error * error / rules.grain) * rules.grain
 
 
-@inner(forceinline=True)
+@inner(counted=False, forceinline=True)
 def judge(d, i, rules, ballot, gains):
     """Judge row i by its distances and add what it gains to the score."""
     count, reach = list_nearest(d, ballot.near, ballot.near_d)
