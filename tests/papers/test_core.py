@@ -183,8 +183,8 @@ def test_a_document_is_re_run_and_saved(tmp_path):
     assert {v: n for v, n in result.counts.items() if n} == {"matches": 1, "differs": 1, "not reproducible": 1}
     assert [c.text for c in result.claims] == ["It holds.", "So-so.", "Figure 2 could not be drawn: no data for it"]
     assert result.conclusion.startswith(
-        "Confirmed: the first; neither confirmed nor refuted: the second. Of 2 printed values with a verdict, "
-        "our re-run matches or exceeds 1."
+        "Confirmed: the first; neither confirmed nor refuted: the second. 2 printed values have a verdict: "
+        "1 match, 1 differ for a tested reason."
     )
     assert "toy: table 1" in lines
     saved = json.loads((tmp_path / "toy" / "cells.json").read_text())
@@ -396,6 +396,9 @@ def test_a_match_that_most_other_methods_would_share_is_no_verdict():
     assert [cell.others for cell in found] == pytest.approx([2 / 3, 2 / 3, 2 / 3, 1.0])
     apart = [judge("1", "a", m, p, p, tolerance=1.0) for m, p in (("A", 70.0), ("B", 75.0), ("C", 80.0))]
     assert [cell.verdict for cell in with_rivals(apart, by_column)] == ["matches"] * 3
+    good = [judge("1", "a", m, 70.0, v, tolerance=1.0, better="higher") for m, v in (("A", 70.5), ("B", 75.0))]
+    assert [cell.verdict for cell in good] == ["matches", "better"]
+    assert [cell.verdict for cell in with_rivals(good, by_column)] == ["matches", "no verdict"]
 
 
 def test_chance_is_the_mean_over_permutations():
@@ -425,6 +428,14 @@ def test_one_constant_passes_most_tests_of_spreads():
     assert found.inside == pytest.approx(0.95, abs=0.05)
     assert found.constant > 0.95
     assert found.permuted == pytest.approx(0.95, abs=0.03)
+
+
+def test_a_spread_of_zero_accepts_no_other():
+    """No ratio tells what would lie inside, where ours does not vary at all."""
+    (cell,) = judge_spread("1", "row", "test", 2.05, 0.0, (10, 10))
+    assert cell.verdict == "unexplained"
+    assert not cell.accepts(0.0)
+    assert chance_of([cell], lambda cell: None, "spread").inside == 0.0
 
 
 def test_the_order_of_methods_is_counted_over_pairs_on_the_same_data():

@@ -113,6 +113,40 @@ def test_claims_and_missing_sets(run, monkeypatch):
     assert isinstance(_loughrey.records(run, "colon", "SA"), Absent)
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "table", "discordant", "said"),
+    [
+        ("SAES", "IG_top_half", "7.6", (182, 181), "+0.1 points, printed +4.2, which is outside ± 2.9"),
+        ("GAES", "GA", "7.3", (155, 141), "+0.7 points, printed +3.0, which is inside ± 2.6"),
+    ],
+)
+def test_a_printed_gain_is_too_large_where_two_runs_do_not_differ_so_much(
+    monkeypatch, one, other, table, discordant, said
+):
+    """With b and c rows right by one alone, the gain has the variance (b + c − (b − c)² / n) / n²."""
+    sizes = {
+        "spectf": 80,
+        "sonar": 208,
+        "ionosphere": 351,
+        "glass": 214,
+        "diabetes": 768,
+        "colon": 62,
+        "artificial": 200,
+    }
+    n, (b, c) = sum(sizes.values()), discordant
+    both = {one: np.arange(n) < b, other: (np.arange(n) >= b) & (np.arange(n) < b + c)}
+    ends = dict(zip(sizes, np.cumsum(list(sizes.values())), strict=True))
+    monkeypatch.setattr(_loughrey, "study", lambda run, name, method: (name, method))
+    monkeypatch.setattr(
+        _loughrey, "rights", lambda place: both[place[1]][ends[place[0]] - sizes[place[0]] : ends[place[0]]]
+    )
+    word, evidence, too_large = _loughrey.standing(Rerun(), one, other, table, SETS)
+    assert (word, too_large) == ("not shown", "outside" in said)
+    assert evidence.endswith(said)
+    near = 2 * 100 * np.sqrt(2 * (b + c - (b - c) ** 2 / n)) / n
+    assert f"± {near:.1f}" in said
+
+
 def test_figures_draw(run, monkeypatch):
     monkeypatch.setattr(_loughrey_work, "_overfitting", lambda run, rows, noise: (90.0, 60.0))
     for name in ("5.10", "overfitting"):

@@ -134,7 +134,7 @@ class Cell:
         if not (_is_number(self.printed) and _is_number(value) and _is_number(self.ours)) or self.low is None:
             return value == self.printed
         printed, ours, other = float(self.printed), float(self.ours), float(value)  # type: ignore[arg-type]
-        if self.kind == "spread":  # a ratio decides
+        if self.kind == "spread" and ours:  # a ratio decides
             return bool(self.low * other <= printed * ours <= (self.high or 0.0) * other)
         # Where the interval is not around ours, all results on these data are as far from where they count.
         shift, reach = ours - (self.low + (self.high or 0.0)) / 2.0, ((self.high or 0.0) - self.low) / 2.0
@@ -743,16 +743,22 @@ class Reproduction:
             if any(claim.standing == standing for claim in self.claims)
         )
         counts, chance = self.counts_of("value"), self.chance["value"]
-        judged = sum(counts[verdict] for verdict in VERDICTS[:4])
-        good = counts["matches"] + counts["better"]
+        words = {"matches": "match", "better": "better", "differs": "differ for a tested reason"}
+        parts = [f"{counts[verdict]} {words.get(verdict, verdict)}" for verdict in VERDICTS[:4] if counts[verdict]]
         agree, pairs, other = self.order
+        by_chance = (
+            f"{other:.0%} would by our answers on other data" if math.isfinite(other) else "half would by chance"
+        )
         return (
             (f"{stand[0].upper()}{stand[1:]}. " if stand else "")
-            + f"Of {judged} printed values with a verdict, our re-run matches or exceeds {good}. {chance.inside:.0%} "
-            f"of all values lie in its intervals; {chance.permuted:.0%} would with our answers exchanged, "
-            f"{chance.constant:.0%} with one answer for all"
-            + (f". Of {pairs:,} pairs of methods {agree / pairs:.0%} stand in the printed order" if pairs else "")
-            + (f"; {other:.0%} would by our answers on other data." if pairs and math.isfinite(other) else ".")
+            + f"{sum(counts[verdict] for verdict in VERDICTS[:4])} printed values have a verdict: {', '.join(parts)}. "
+            f"{chance.inside:.0%} of all values lie in our intervals; {chance.permuted:.0%} would with our answers "
+            f"exchanged, {chance.constant:.0%} with one answer for all."
+            + (
+                f" Of {pairs:,} pairs of methods {agree / pairs:.0%} stand in the printed order; {by_chance}."
+                if pairs
+                else ""
+            )
         )
 
     def _counted(self, role: Role, kind: Kind | None = None) -> dict[str, int]:
@@ -932,7 +938,7 @@ def with_rivals(cells: Sequence[Cell], family: Family) -> list[Cell]:
         if others:
             share = float(np.mean([cell.accepts(value) for value in others]))
             cell = replace(cell, others=share)
-            if cell.verdict in ("matches", "differs") and share > 0.5:
+            if cell.verdict in ("matches", "better", "differs") and share > 0.5:
                 told = f"It would match {share:.0%} of the other methods' results on these data too."
                 cell = replace(cell, verdict="no verdict", reason=f"{told} {cell.reason}".strip(), tested="")
         out.append(cell)
