@@ -4,12 +4,17 @@ import csv
 import html
 import json
 import re
+import shlex
 import shutil
 import sys
 from pathlib import Path
 
 import matplotlib as mpl
 import pytest
+from sklearn.datasets import load_breast_cancer
+from typer.testing import CliRunner
+
+from fewer.cli import app
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGES = sorted(path for path in DOCS.rglob("*.md") if not {"_build", "_generated"} & set(path.relative_to(DOCS).parts))
@@ -30,6 +35,32 @@ def test_the_code_of_a_page_runs(path, monkeypatch, tmp_path):
     for block in blocks_of(path):
         exec(compile(block, str(path), "exec"), space)
     sys.modules["matplotlib.pyplot"].close("all") if "matplotlib.pyplot" in sys.modules else None
+
+
+COMMANDS = [
+    (page, line.removeprefix("$ fewer "))
+    for page in ("costs", "does-it-help", "how-many", "published", "which-method")
+    for block in re.findall(
+        r"^```console\n(.*?)^```", (DOCS / "guide" / f"{page}.md").read_text(encoding="utf-8"), re.S | re.M
+    )
+    for line in block.splitlines()
+    if line.startswith("$ fewer ")
+]
+
+
+@pytest.mark.parametrize(("page", "command"), COMMANDS)
+def test_a_command_of_the_guide_runs(page, command, monkeypatch, tmp_path):
+    """On a table of two classes, with prices of two of its columns."""
+    monkeypatch.chdir(tmp_path)
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    names = ["area", "texture", "noise", "smoothness"]
+    table = X.iloc[::4, [3, 1, 9, 4]].set_axis(names, axis=1)
+    table.assign(y=["benign" if code else "malignant" for code in y[::4]]).to_csv("t.csv", index=False)
+    Path("prices.csv").write_text("feature,price\narea,3\nnoise,0.5\n", encoding="utf-8")
+    result = CliRunner().invoke(app, shlex.split(command))
+    assert result.exit_code == 0, result.output
+    assert result.stdout.strip()
+    assert Path("page.html").exists() == ("page.html" in command)
 
 
 def test_the_code_of_the_readme_runs():

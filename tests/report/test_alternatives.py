@@ -12,6 +12,7 @@ from fewer.plots import AlternativesDisplay
 from fewer.problem import Problem
 from fewer.report import alternatives_report, selection_report, write_alternatives_report
 from fewer.report._comparison import good_content
+from fewer.report._pictures import best_for_price, price_picture
 from pages import EVIL
 
 
@@ -82,3 +83,18 @@ def test_a_selection_with_prices_draws_scores_against_them():
     page = selection_report(fewer.select(X, y, feature_costs={f"x{i}": float(i + 1) for i in range(4)}, **asked))
     assert "price of all features together" in page
     assert "price of all features together" not in selection_report(fewer.select(X, y, **asked))
+
+
+def test_the_line_over_prices_is_the_best_score_that_each_price_buys():
+    rng = np.random.default_rng(3)
+    prices, scores = rng.integers(0, 6, 40).tolist(), rng.random(40).round(2).tolist()
+    best = best_for_price(prices, scores)
+    for price in range(6):
+        bought = [score for cost, score in zip(prices, scores, strict=True) if cost <= price]
+        assert max(scores[i] for i in best if prices[i] <= price) == max(bought)
+    assert [scores[i] for i in best] == sorted({scores[i] for i in best})
+    stops = [{"price": p, "value": v, "size": 1} for p, v in zip(prices, scores, strict=True)]
+    assert price_picture(stops, "R²").count("<circle") == 40
+    assert "0.00 for 1" in price_picture(
+        [{"price": 1, "value": 0.0, "size": 1}, {"price": 2, "value": 0.3, "size": 2}], "R²"
+    )

@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 import fewer
 from fewer.cli import app
 from fewer.errors import InputError
+from fewer.report import selection_report
 from fewer.run.planning import make_plan
 from fewer.run.request import OPTIONS, Request
 from fewer.serve._choices import Choices, offered
@@ -99,6 +100,10 @@ def test_no_feature_at_all_is_an_answer_where_the_largest_class_wins(tmp_path):
     options = [str(path), "-t", "y", "-m", "knn-forward", "--min-features", "0", "--folds", "0", "--json"]
     answer = CliRunner().invoke(app, ["select", *options])
     assert json.loads(answer.stdout)["features"] == []
+    printed = CliRunner().invoke(app, ["select", *options[:-1]]).stdout
+    assert "0 of 3 features selected" in printed
+    assert not [line for line in printed.splitlines() if line.split()[:1] == ["feature"]]  # no head without a table
+    assert "predicting without any feature scored best" in selection_report(found)
 
 
 def test_the_smallest_number_of_features_joins_the_size_asked_for():

@@ -87,3 +87,5 @@ def test_arrays_and_frames_are_chosen_from_as_problems_are():
         assert active_rows(table, 30, np.random.default_rng(1), y).tolist() == truth.tolist()
     blind = active_rows(X, 30, np.random.default_rng(1))
     assert len(set(blind.tolist())) == 30
+    assert active_rows(X, 30, 1).tolist() == blind.tolist()
+    assert len(set(active_rows(X, 30).tolist())) == 30

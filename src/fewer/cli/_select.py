@@ -337,6 +337,7 @@ def _text(selection: fewer.Selection, as_json: bool) -> str:
 
     titles, rows = selection.table()
     table = printed_table(["", *titles], [[place, *row] for place, row in enumerate(rows, 1)])
+    body = [table, ""] if rows else []
     alarm = [f"[bold red]{escape(printable(line))}[/]" for line in selection.banner]
     verdict, *lines = [escape(printable(line)) for line in selection.summary()]
-    return shown(*alarm, *([""] if alarm else []), f"[bold]{verdict}[/]", "", table, "", *lines)
+    return shown(*alarm, *([""] if alarm else []), f"[bold]{verdict}[/]", "", *body, *lines)

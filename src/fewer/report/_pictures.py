@@ -313,7 +313,9 @@ def price_picture(stops: Sequence[Mapping[str, Any]], title: str) -> Markup | No
     -------
     Markup or None
     """
-    known = sorted((stop["price"], stop["value"], stop["size"]) for stop in stops if "price" in stop and stop["value"])
+    known = sorted(
+        (stop["price"], stop["value"], stop["size"]) for stop in stops if "price" in stop and stop["value"] is not None
+    )
     if len({price for price, _, _ in known}) < 2:
         return None
     prices, scores, sizes = zip(*known, strict=True)
@@ -321,15 +323,33 @@ def price_picture(stops: Sequence[Mapping[str, Any]], title: str) -> Markup | No
     ends = (min(scores) - margin, max(scores) + margin)
     canvas = Canvas((min(0, *prices), max(prices)), ends, (640, 300), (72.0, 26.0, 12.0, 44.0))
     canvas.axes("price of all features together", title)
-    canvas.line(prices, scores, "line0")
-    for price, score, size in known:
+    best = best_for_price(prices, scores)
+    corners = [(prices[i], scores[j]) for i, j in zip(best[1:], best, strict=False)]
+    steps = sorted([*((prices[i], scores[i]) for i in best), *corners, (max(prices), scores[best[-1]])])
+    canvas.line(*zip(*steps, strict=True), "line0")
+    for place, (price, score, size) in enumerate(known):
         canvas.dot(price, score, 4.0, "point")
-        canvas.add("text", str(size), x=canvas.px(price), y=canvas.py(score) - 9, text_anchor="middle", class_="legend")
-    best = max(range(len(known)), key=scores.__getitem__)
-    return canvas.svg(
-        f"{title[:1].upper()}{title[1:]} against price: {score_text(scores[0])} for {prices[0]:.4g}, highest "
-        f"{score_text(scores[best])} for {prices[best]:.4g} ({sizes[best]} features)."
-    )
+        if place in best:
+            x, y = canvas.px(price), canvas.py(score) - 9
+            canvas.add("text", str(size), x=x, y=y, text_anchor="middle", class_="legend")
+    first, last = (f"{score_text(scores[i])} for {prices[i]:.4g}" for i in (best[0], best[-1]))
+    name = f"{title[:1].upper()}{title[1:]}"
+    return canvas.svg(f"{name} against price: {first}, highest {last} ({sizes[best[-1]]} features).")
+
+
+def best_for_price(prices: Sequence[float], scores: Sequence[float]) -> list[int]:
+    """Return the places, cheapest first, that score higher than all that cost no more.
+
+    Examples
+    --------
+    >>> best_for_price([0, 3, 3, 5, 9], [0.6, 0.7, 0.8, 0.75, 0.9])
+    [0, 2, 4]
+    """
+    found: list[int] = []
+    for place in sorted(range(len(prices)), key=lambda i: (prices[i], -scores[i])):
+        if not found or scores[place] > scores[found[-1]]:
+            found.append(place)
+    return found
 
 
 def _marks(canvas: Canvas, curve: Mapping[str, Any]) -> None:

@@ -481,6 +481,8 @@ class Selection(Suspected, Origin, Scores, Chosen):
             lines.append(self.scores)
         if self.promise:
             lines.append(self.promise)
+        if self.costs:
+            lines.append(f"Price of these features together: {sum(self.costs.values()):.4g}.")
         lines += [f"Substitutes for {name}: {', '.join(others)}." for name, others in self.stand_ins.items()]
         if self.stability.get("with_stand_ins") is not None:
             lines.append(self._stability())

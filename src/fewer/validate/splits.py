@@ -626,7 +626,7 @@ def _whole_groups(groups: IntArray, n_samples: int, rng: np.random.Generator) ->
     return np.flatnonzero(np.isin(groups, names[order[fits]]))
 
 
-def active_rows(problem: Any, n_rows: int, rng: np.random.Generator, y: Any = None) -> IntArray:
+def active_rows(problem: Any, n_rows: int, rng: Any = None, y: Any = None) -> IntArray:
     """Choose rows that stand for the others: one from each box of a tree that cuts across the widest spread.
 
     Parameters
@@ -636,8 +636,8 @@ def active_rows(problem: Any, n_rows: int, rng: np.random.Generator, y: Any = No
         their shares, rare ones up to 20 rows, as in `stratified_sample`.
     n_rows : int
         How many rows; all if there are no more.
-    rng : Generator
-        Draws the row of each box.
+    rng : Generator, int or None
+        Draws the row of each box; or its seed.
     y : array of shape (n_samples,), optional
         The target of an array or a frame; without it no class has a share to keep.
 
@@ -654,7 +654,7 @@ def active_rows(problem: Any, n_rows: int, rng: np.random.Generator, y: Any = No
     --------
     One row from each fifth of a line:
 
-    >>> (active_rows(np.arange(100.0)[:, None], 5, np.random.default_rng(0)) // 20).tolist()
+    >>> (active_rows(np.arange(100.0)[:, None], 5, 0) // 20).tolist()
     [0, 1, 2, 3, 4]
     """
     if n_rows < 1:
@@ -664,7 +664,7 @@ def active_rows(problem: Any, n_rows: int, rng: np.random.Generator, y: Any = No
         problem = to_problem(problem, target, task="regression" if y is None else None)
     if n_rows >= problem.n_samples:
         return np.arange(problem.n_samples)
-    cells = _standardized(problem.as_dense())
+    cells, rng = _standardized(problem.as_dense()), np.random.default_rng(rng)
     is_class = problem.task == "classification" and problem.y.ndim == 1
     codes = problem.y if is_class else np.zeros(problem.n_samples, dtype=np.int64)
     classes, counts = np.unique(codes, return_counts=True)
