@@ -112,6 +112,20 @@ def test_claims_name_the_stopping_rule_and_the_number_of_features(run):
     assert "Adult: not at hand" in words
 
 
+@pytest.mark.parametrize(("gaps", "less"), [((0.0, 0.01), True), ((0.02, 0.03), False)])
+def test_an_increase_is_less_than_printed_where_its_cell_is_outside(monkeypatch, gaps, less):
+    """Grey is printed with +0.0233; one split of two reaches 2 sd √(1 + 1/2) from their mean."""
+    part = {"features": [0], "union": [0], "subsets": [[0]], "validation": 0.9}
+    keys = ("parcel", "parcel with edges", "early", "to the end", "all")
+    splits = [{key: {**part, "holdout": 0.9 + gap * ("parcel" in key)} for key in keys} for gap in gaps]
+    monkeypatch.setattr(scott, "_ratio", lambda splits, parcel, key: 0.0)
+    claim = scott._claims_of("Grey", splits)[0]
+    near = 2 * np.std(gaps, ddof=1) * 1.5**0.5
+    assert less == (0.0233 - np.mean(gaps) > near)
+    assert claim.about.endswith(" (by less than printed)") == less
+    assert f"printed +0.0233, which is {'outside' if less else 'inside'} ± {near:.4f}" in claim.text
+
+
 @pytest.mark.parametrize("name", list(scott.FIGURES))
 def test_figures(run, name):
     with style():

@@ -326,7 +326,7 @@ def price_picture(stops: Sequence[Mapping[str, Any]], title: str) -> Markup | No
     best = best_for_price(prices, scores)
     corners = [(prices[i], scores[j]) for i, j in zip(best[1:], best, strict=False)]
     steps = sorted([*((prices[i], scores[i]) for i in best), *corners, (max(prices), scores[best[-1]])])
-    canvas.line(*zip(*steps, strict=True), "line0")
+    canvas.line([x for x, _ in steps], [y for _, y in steps], "line0")
     for place, (price, score, size) in enumerate(known):
         canvas.dot(price, score, 4.0, "point")
         if place in best:

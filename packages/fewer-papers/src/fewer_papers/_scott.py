@@ -791,6 +791,9 @@ def _claims_of(name: str, splits: list[dict[str, Any]]) -> list[Claim]:
         return f"{np.mean([len(split[key]['features']) for split in splits]):.1f}"
 
     gap, p_value, words = against("early")
+    near = _reach([split["parcel"]["holdout"] - split["early"]["holdout"] for split in splits])["tolerance"]
+    printed = _printed("6.2", name, "increase", "Parcel_minus_SFFS")
+    less = " (by less than printed)" if printed - gap > near else ""
     edged = against("early", "parcel with edges")[2]
     union = np.mean([len(split["parcel"]["union"]) for split in splits])
     most = np.mean([max(map(len, split["parcel"]["subsets"])) for split in splits])
@@ -801,11 +804,12 @@ def _claims_of(name: str, splits: list[dict[str, Any]]) -> list[Claim]:
     optimism = _mean(splits, "parcel", "validation") - _mean(splits, "parcel")
     return [
         Claim(
-            f"{name}: Parcel has more area than the SFFS wrapper that stops early: {standing} ({words}; with "
+            f"{name}: Parcel has more area than the SFFS wrapper that stops early: {standing} ({words}; printed "
+            f"{printed:+.4f}, which is {'outside' if abs(printed - gap) > near else 'inside'} ± {near:.4f}; with "
             f"thresholds on the edges {edged}). Parcel needs up to {most:.1f} features in a subset, {union:.1f} in "
             f"all; the wrapper {size('early')}.",
             standing,
-            f"Parcel over SFFS on {name}",
+            f"Parcel over SFFS on {name}{less}",
         ),
         Claim(
             f"{name}: against SFFS to the end ({size('to the end')} features) {longer_words}; against naive Bayes "
