@@ -35,6 +35,14 @@ def test_a_comparison_and_a_detector():
     assert "--positive=-1" in words
 
 
+def test_prices_of_features_are_typed_and_never_a_file():
+    words = Choices.read(GOOD | {"costs": "age=3, bmi=0.5"}).command("r")
+    assert words[words.index("--costs") + 1] == "age=3, bmi=0.5"
+    for odd in ("prices.csv", "/etc/passwd", "age=dear"):
+        with pytest.raises(InputError):
+            Choices.read(GOOD | {"costs": odd})
+
+
 def test_names_that_look_like_options_are_no_options():
     words = Choices.read({"table": "-x.csv", "target": "--help", "groups": "-j"}).command("r")
     assert words[1] == "./-x.csv"

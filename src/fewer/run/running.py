@@ -387,6 +387,7 @@ class _Running:
             prefer=plan.request.prefer if answer.choices else "",
             stand_ins={names[i]: [names[j] for j in others] for i, others in answer.stand_ins.items()},
             judges=answer.judge_names,
+            costs=_costs(plan.request.feature_costs, order, problem),
             nothing_found=answer.nothing_found,
             promise=answer.promise,
             effort=(self.budget.n_subsets or 0) if self.budget is not None else 0,
@@ -486,7 +487,6 @@ def _in_writing(
         "code": script_for(plan, outcome),
         "versions": versions(),
         "curve": curve_of(answer, problem.names),
-        "costs": _costs(plan.request.feature_costs, order, problem),
     }
 
 
