@@ -184,7 +184,7 @@ def test_a_document_is_re_run_and_saved(tmp_path):
     assert [c.text for c in result.claims] == ["It holds.", "So-so.", "Figure 2 could not be drawn: no data for it"]
     assert result.conclusion.startswith(
         "Confirmed: the first; neither confirmed nor refuted: the second. 2 printed values have a verdict: "
-        "1 match, 1 differ for a tested reason."
+        "1 matching, 1 different for a tested reason."
     )
     assert "toy: table 1" in lines
     saved = json.loads((tmp_path / "toy" / "cells.json").read_text())

@@ -53,7 +53,7 @@ def page_of(tmp_path):
 
 def test_a_reproduction_shows_cells_reasons_and_figures(page_of):
     page = reproduction_report([page_of])
-    assert page.index("2 printed values have a verdict: 1 match, 1 unexplained.") < page.index("All 2 cells")
+    assert page.index("2 printed values have a verdict: 1 matching, 1 unexplained.") < page.index("All 2 cells")
     assert "Another sample." in page
     assert "0.6 ± 0.1" in page
     assert ">1 2<" in page

@@ -743,7 +743,7 @@ class Reproduction:
             if any(claim.standing == standing for claim in self.claims)
         )
         counts, chance = self.counts_of("value"), self.chance["value"]
-        words = {"matches": "match", "better": "better", "differs": "differ for a tested reason"}
+        words = {"matches": "matching", "differs": "different for a tested reason"}
         parts = [f"{counts[verdict]} {words.get(verdict, verdict)}" for verdict in VERDICTS[:4] if counts[verdict]]
         agree, pairs, other = self.order
         by_chance = (
