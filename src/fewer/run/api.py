@@ -40,7 +40,7 @@ from fewer.run.planning import AUTO_ROWS, build_component, fewer_folds, make_pla
 from fewer.run.request import Request
 from fewer.run.running import Followers, run_kept, versions
 from fewer.run.selection import Selection
-from fewer.selectors import Size, SubsetSelector, parse_memory
+from fewer.selectors import AutoSelector, Size, SubsetSelector, parse_memory
 from fewer.text import nearest
 from fewer.validate import assign_folds
 
@@ -598,27 +598,30 @@ def _named(given: Sequence[Any] | Mapping[str, Any], build: Callable[[str], tupl
 # What Loughrey recommends to try after a filter, beside the baselines that are always there.
 PRACTICE = ("knn-forward", "sa", "saes", "saes-vote")
 
-_ALLOWED: dict[str, list[Any]] = SubsetSelector._parameter_constraints | {
-    "criterion": [str, HasMethods("bind"), None],
-    "search": [str, HasMethods("steps"), None],
-    "control": [str, HasMethods("run"), HasMethods("choose"), None],
-    "ranker": [str, HasMethods("rank"), None],
-    "estimator": [str, HasMethods("fit"), None],
-    "scoring": [str, callable, None],
-    "alternatives": [Interval(Integral, 0, None, closed="left")],
-    "min_features": [Interval(Integral, 0, None, closed="left"), None],
-    "planted": [Interval(Integral, 0, 10_000, closed="both")],
-    "n_repeats": [Interval(Integral, 1, 100_000, closed="both")],
-    "on_progress": [callable, None],
-    "verbose": ["verbose", None],
-    "random_state": [Interval(Integral, 0, 2**32 - 1, closed="both"), None],
-    "resume_dir": [str, Path, None],
-    "prefer": [str],
-    "rare": [str],
-    "methods": [str, "array-like", dict],
-    "estimators": [str, "array-like", dict],
-}
-"""What arguments may be; `include`, `exclude` and `start` are looked at where they are read, `memory` is parsed."""
+_ALLOWED: dict[str, list[Any]] = (
+    AutoSelector._parameter_constraints
+    | SubsetSelector._parameter_constraints
+    | {
+        "criterion": [str, HasMethods("bind"), None],
+        "search": [str, HasMethods("steps"), None],
+        "control": [str, HasMethods("run"), HasMethods("choose"), None],
+        "ranker": [str, HasMethods("rank"), None],
+        "estimator": [str, HasMethods("fit"), None],
+        "alternatives": [Interval(Integral, 0, None, closed="left")],
+        "min_features": [Interval(Integral, 0, None, closed="left"), None],
+        "planted": [Interval(Integral, 0, 10_000, closed="both")],
+        "n_repeats": [Interval(Integral, 1, 100_000, closed="both")],
+        "on_progress": [callable, None],
+        "verbose": ["verbose", None],
+        "random_state": [Interval(Integral, 0, 2**32 - 1, closed="both"), None],
+        "resume_dir": [str, Path, None],
+        "prefer": [str],
+        "rare": [str],
+        "methods": [str, "array-like", dict],
+        "estimators": [str, "array-like", dict],
+    }
+)
+"""What arguments may be; the others are looked at where they are read, `memory` and `budget` are parsed."""
 
 
 def _refuse_arguments(caller: str, given: Mapping[str, Any]) -> None:
@@ -628,7 +631,7 @@ def _refuse_arguments(caller: str, given: Mapping[str, Any]) -> None:
         parse_memory(given["memory"])
     if given.get("resume_dir") == "":
         raise InputError("resume_dir='' names no folder; name one, or '.' for the current one.")
-    looked_at = set(_ALLOWED) - {"include", "exclude", "start", "memory"}
+    looked_at = set(_ALLOWED) - {"include", "exclude", "start", "memory", "budget", "cv"}
     checked = {name: value for name, value in given.items() if name in looked_at}
     with one_line():
         validate_parameter_constraints({name: _ALLOWED[name] for name in checked}, checked, caller)

@@ -167,7 +167,7 @@ class Option:
     @property
     def word(self) -> str:
         """The name on the command line and on the workbench, without dashes."""
-        return self.flags[0].removeprefix("--")
+        return self.flags[0].removeprefix("--").partition("/")[0]
 
 
 BOTH = "select compare"
@@ -355,12 +355,13 @@ def _same(one: Any, other: Any) -> bool:
 
 def _declared() -> dict[str, Option]:
     """Return what can be asked for outside Python, by the name of the field."""
-    hints = get_type_hints(Request, include_extras=True)
-    options = {name: get_args(hint)[1] for name, hint in hints.items() if get_origin(hint) is Annotated}
-    return {
-        name: replace(option, flags=option.flags or (f"--{name.replace('_', '-')}",))
-        for name, option in options.items()
-    }
+    declared = {}
+    for name, hint in get_type_hints(Request, include_extras=True).items():
+        if get_origin(hint) is Annotated:
+            option, word = get_args(hint)[1], name.replace("_", "-")
+            off = f"/--no-{word}" if option.kind is bool else ""
+            declared[name] = replace(option, flags=option.flags or (f"--{word}{off}",))
+    return declared
 
 
 OPTIONS = _declared()
