@@ -11,7 +11,7 @@ import sys
 import numpy as np
 
 from fewer.models import RANNClassifier
-from fewer.models.rann import SIZES as HIDDEN
+from fewer.models.rann import HIDDEN_SIZES as HIDDEN
 from fewer.models.rann import class_targets, classes_of, draw_weights, hidden_size_scores, solve, with_bias
 from fewer_papers import Rerun
 from fewer_papers._nel import records

@@ -31,7 +31,7 @@ from sklearn.preprocessing import StandardScaler
 from fewer import AutoSelector
 from fewer.errors import InputError
 from fewer.io import to_problem
-from fewer.run.budget import MARGIN
+from fewer.run.budget import USABLE
 from fewer.run.planning import make_plan
 
 HERE = Path(__file__).parent
@@ -84,7 +84,7 @@ def ours(method: str, X, y) -> tuple[np.ndarray, list[int]]:
     """
     problem = to_problem(X, y)
     if method == "auto":
-        share = MARGIN * DESIGN["budget_seconds"] / (1 + FOLDS)
+        share = USABLE * DESIGN["budget_seconds"] / (1 + FOLDS)
         selector = AutoSelector(budget=share, random_state=0).fit_problem(problem)
         return selector.support_, list(selector.standins_)
     return make_plan(problem, method, seed=0).selector.fit_problem(problem).support_, []

@@ -8,7 +8,7 @@ from threading import Lock
 from typing import Any
 
 # Characters of a refusal; what was found, an array perhaps, is cut off there.
-LONGEST = 400
+LONGEST_REFUSAL = 400
 
 
 class InputError(ValueError):
@@ -228,7 +228,7 @@ def one_line() -> Iterator[None]:
     except (ValueError, TypeError) as error:
         text = " ".join(str(error).split())
         kind = InputError if isinstance(error, ValueError) else InputTypeError
-        raise kind(text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…") from None
+        raise kind(text if len(text) <= LONGEST_REFUSAL else f"{text[: LONGEST_REFUSAL - 1]}…") from None
 
 
 @contextmanager

@@ -562,7 +562,7 @@ def _attempt(
 
 # Results that one task of Spark merges, a power of two: 8 results of up to 250 MB fit into one batch of Arrow's.
 FAN = 8
-RESULT = "place long, turn long, result binary"
+RESULT_SCHEMA = "place long, turn long, result binary"
 
 
 def reduce_on_spark(
@@ -597,7 +597,7 @@ def reduce_on_spark(
     object
         The result of all partitions.
     """
-    partials = frame.mapInArrow(partial(_on_partition, function, shared), RESULT)
+    partials = frame.mapInArrow(partial(_on_partition, function, shared), RESULT_SCHEMA)
     if parts is not None:  # no other partition is touched
         rows = frame.sparkSession.sparkContext.runJob(partials.rdd, list, list(parts))
         result = _merged_rows(rows, merge, finish, shared)
@@ -606,7 +606,7 @@ def reduce_on_spark(
         while left > 1:
             step = partial(_on_neighbors, merge, finish if left <= FAN else None, shared)
             left = -(-left // FAN)
-            partials = partials.repartition(left, "place").mapInArrow(step, RESULT)
+            partials = partials.repartition(left, "place").mapInArrow(step, RESULT_SCHEMA)
         rows = partials.collect()
         result = pickle.loads(rows[0]["result"]) if n_parts > 1 else _merged_rows(rows, merge, finish, shared)
     if isinstance(result, _Failure):

@@ -41,7 +41,7 @@ def test_blocks_change_nothing(monkeypatch):
     X, y = table(3, p=60)
     problem, space = Problem.from_arrays(X, y), SearchSpace.of(60)
     once = Correlated(0.8)._clusters(Associations(problem), problem, space)
-    monkeypatch.setattr("fewer.control._prefilter.BLOCK", 7)
+    monkeypatch.setattr("fewer.control._prefilter.COLUMNS_AT_A_TIME", 7)
     assert Correlated(0.8)._clusters(Associations(problem), problem, space).tolist() == once.tolist()
     assert len(set(once.tolist())) < 45
 

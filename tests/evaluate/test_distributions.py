@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fewer.evaluate.distributions import BINS, CLASSES, LEVELS, _class_codes, distribution, shown_classes
+from fewer.evaluate.distributions import BINS, LEVELS, SHOWN_CLASSES, _class_codes, distribution, shown_classes
 from fewer.problem import Problem
 
 
@@ -29,7 +29,7 @@ def test_many_classes_and_levels_are_told_together():
     problem = Problem.from_arrays(x[:, None], y, kinds=["nominal"])
     told = distribution(problem, 0)
     assert shown_classes(problem) == ["0", "1", "2", "3", "4", "other classes"]
-    assert len(told["counts"]) == CLASSES
+    assert len(told["counts"]) == SHOWN_CLASSES
     assert len(told["levels"]) == LEVELS
     assert told["levels"][-1] == "other"
     assert sum(map(sum, told["counts"])) == 50

@@ -85,7 +85,7 @@ def test_what_the_judge_predicts_on_the_way_is_one_more_look_where_it_saw_all_ro
     problem = make_problem(n_rows=90)
     told = fewer.select(problem.X, problem.y, "knn-forward", cv=3, random_state=0).evidence
     assert told["wrong"]["n_looks"] == 3
-    monkeypatch.setattr(_evidence, "ROWS", 60)
+    monkeypatch.setattr(_evidence, "FITTED_ROWS", 60)
     told = fewer.select(problem.X, problem.y, "knn-forward", cv=3, random_state=0).evidence
     assert told["wrong"]["n_looks"] == 2
 

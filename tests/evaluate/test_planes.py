@@ -13,7 +13,7 @@ from making import make_problem
 
 
 def test_they_are_those_of_a_discriminant_analysis(monkeypatch):
-    monkeypatch.setattr(planes, "RIDGE", 0.0)
+    monkeypatch.setattr(planes, "WITHIN_RIDGE", 0.0)
     X, y = load_iris(return_X_y=True)
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
     truth = LinearDiscriminantAnalysis(solver="eigen").fit(Z, y).scalings_[:, :2]

@@ -6,7 +6,7 @@ import pytest
 
 from fewer.criteria import KNN, LeastSquares
 from fewer.evaluate._evidence import always_wrong
-from fewer.evaluate.planes import HIGH, SHOWN, WIDE, plane
+from fewer.evaluate.planes import HIGH, PLOTTED_ROWS, WIDE, plane
 from fewer.io import to_problem
 from fewer.problem import Problem
 from making import make_problem
@@ -21,7 +21,7 @@ def test_the_ground_is_what_the_judge_says_of_the_two_features():
     assert grid.shape == (HIGH, WIDE)
     assert (grid[: HIGH // 3] == 0).mean() > 0.95
     assert (grid[-HIGH // 3 :] == 1).mean() > 0.95
-    assert len(told["row"]) == SHOWN
+    assert len(told["row"]) == PLOTTED_ROWS
     for row, x, y, target in zip(told["row"], told["x"], told["y"], told["target"], strict=True):
         assert (x, y) == pytest.approx((X[row - 1, 0], X[row - 1, 2]), rel=1e-4)
         assert target == problem.y[row - 1]

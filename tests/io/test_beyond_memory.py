@@ -11,7 +11,7 @@ import pytest
 from fewer.cli import main
 from fewer.errors import InputError
 from fewer.io import Contract, inspect_chunks, inspect_table, write_columns
-from fewer.io._kinds import ISO_DATES, PLAIN, TRUTH, Reading
+from fewer.io._kinds import ISO_DATES, NUMERALS, TRUTH, Reading
 
 
 @pytest.fixture(params=["parquet", "csv"])
@@ -102,7 +102,7 @@ def test_text_is_written_to_parquet_as_what_it_means(tmp_path):
          "w": ["1", "b", None], "y": ["0", "1", "1.0"]}
     )  # fmt: skip
     table.write_csv(tmp_path / "t.csv")
-    readings = {"n": PLAIN, "t": TRUTH, "d": ISO_DATES, "w": Reading("nominal"), "y": PLAIN}
+    readings = {"n": NUMERALS, "t": TRUTH, "d": ISO_DATES, "w": Reading("nominal"), "y": NUMERALS}
     write_columns(tmp_path / "t.csv", table.columns, tmp_path / "t.parquet", readings=readings)
     assert pl.read_parquet(tmp_path / "t.parquet").rows() == [
         (1.0, True, datetime(2024, 1, 31), "1", 0.0),

@@ -7,12 +7,12 @@ import pytest
 from fewer.cli._options import wants_stream
 from fewer.errors import InputError
 from fewer.io.memory import (
-    HEAD,
     OF_PARQUET,
     OF_ROW,
     OF_TEXT,
     PROGRAM,
-    TABLES,
+    SAMPLED_BYTES,
+    TABLES_HELD,
     available_memory,
     layout_of,
     needed_memory,
@@ -27,7 +27,7 @@ def test_cells_of_a_text_are_counted_in_its_first_bytes(tmp_path, separator, pac
     text = numbers.write_csv(separator=separator, float_precision=6).encode()
     path = tmp_path / "t.csv"
     path.write_bytes(gzip.compress(text) if packed else text)
-    assert len(text) > 2 * HEAD
+    assert len(text) > 2 * SAMPLED_BYTES
     found = layout_of(path)
     assert found.n_columns == 12
     assert found.size == pytest.approx(len(text), rel=0.02)
@@ -75,7 +75,7 @@ def test_a_parquet_file_says_its_cells_and_a_text_its_length(tmp_path, monkeypat
     columns, size = 8 * 2000 + 2 * OF_PARQUET, path.stat().st_size
     assert needed_memory(path) == PROGRAM["rank"] + columns + 1000 * OF_ROW["rank"] + max(8 * 2000, size)
     assert needed_memory(text) == PROGRAM["rank"] + 24 * 2002 + 2 * OF_TEXT + 1001 * OF_ROW["rank"] + 8 * 2002
-    tables = int(TABLES["select"] * 8 * 2000)
+    tables = int(TABLES_HELD["select"] * 8 * 2000)
     assert needed_memory(path, "select") == PROGRAM["select"] + columns + 1000 * OF_ROW["select"] + tables
     assert needed_memory(path, "compare") > needed_memory(path, "select") > needed_memory(path, "rank")
     assert not wants_stream(path, None)

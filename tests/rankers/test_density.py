@@ -58,7 +58,7 @@ def test_columns_coded_together_equal_columns_coded_one_by_one(n, monkeypatch):
         np.where(rng.random(n) < 0.2, np.nan, rng.normal(size=n)), np.where(np.arange(n) % 2, 0.0, -0.0),
     ])  # fmt: skip
     problem = Problem.from_arrays(X, rng.integers(0, 2, n), kinds=["nominal"] + ["numeric"] * 10)
-    monkeypatch.setattr("fewer.rankers._bins.CELLS", 3 * n)
+    monkeypatch.setattr("fewer.rankers._bins.ORDERED_CELLS", 3 * n)
     for n_bins in (2, 5, 10):
         bins = FeatureBins(problem, n_bins)
         for f in range(problem.n_features):

@@ -122,7 +122,7 @@ def test_one_pass_for_each_feature_counts_what_one_for_all_pairs_does(ranker, pa
 
 
 def test_cuts_of_a_sample_are_told_with_their_error(path, monkeypatch):
-    monkeypatch.setattr(_bins, "SAMPLE_ROWS", 500)
+    monkeypatch.setattr(_bins, "CUT_ROWS", 500)
     ranking = MRMR(n_bins=4).rank_stream(open_stream(path, "label"), np.random.default_rng(0), Resources())
     assert 0.1 < float(ranking.extra["rank_error"]) < 0.13
     whole = read_table(path, "label")

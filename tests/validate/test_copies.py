@@ -3,7 +3,7 @@ import pytest
 
 from fewer.problem import Problem
 from fewer.validate import near_copies
-from fewer.validate.splits import NEIGHBORS, _is_fine
+from fewer.validate.splits import COMPARED_NEIGHBORS, _is_fine
 
 
 def share(X, **options):
@@ -41,8 +41,8 @@ def test_too_few_columns_or_rows_tell_nothing():
     X = copied(40, 5)
     assert share(X[:, :2]) == 0.0
     assert share(X[:, :3]) > 0.9
-    assert share(X[: 2 * NEIGHBORS - 1]) == 0.0
-    assert share(X[: 2 * NEIGHBORS]) > 0.9
+    assert share(X[: 2 * COMPARED_NEIGHBORS - 1]) == 0.0
+    assert share(X[: 2 * COMPARED_NEIGHBORS]) > 0.9
 
 
 def test_coarse_nominal_and_constant_columns_are_not_looked_at():

@@ -46,7 +46,7 @@ class IncompatibleError(InputError):
     """
 
 
-PLAIN = (int, float, str, bool, type(None))
+PLAIN_TYPES = (int, float, str, bool, type(None))
 # What parameters were when they were found valid: not looked at again until they change.
 _VALID: WeakKeyDictionary[Any, tuple[Any, ...]] = WeakKeyDictionary()
 
@@ -86,7 +86,7 @@ class CheckedOnce(BaseEstimator):
         """Refuse parameters that the class does not allow, naming the parameter, what was given and what is allowed."""
         given = self.get_params(deep=False)
         key = tuple((type(value), value) for value in given.values())  # True and 1 are equal
-        if all(issubclass(kind, (*PLAIN, BaseEstimator)) for kind, _ in key) and _VALID.get(self) == key:
+        if all(issubclass(kind, (*PLAIN_TYPES, BaseEstimator)) for kind, _ in key) and _VALID.get(self) == key:
             return
         with one_line():
             super()._validate_params()

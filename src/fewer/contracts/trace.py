@@ -23,7 +23,7 @@ from fewer.text import Note, NoteKind, html_card, html_table
 MAX_STEPS = 4096
 FORMAT = 1
 # What of a trace is kept as it is.
-PLAIN = ("keep", "n_steps", "n_evaluations", "n_undefined", "rng_state", "done", "interrupted", "fingerprint")
+KEPT_FIELDS = ("keep", "n_steps", "n_evaluations", "n_undefined", "rng_state", "done", "interrupted", "fingerprint")
 
 
 def size_of(masks: NDArray[Any]) -> IntArray:
@@ -293,7 +293,7 @@ class Trace:
             arrays["step_best"] = np.stack([s.best for s in self.steps])
         meta = {
             "format": FORMAT,
-            **{name: vars(self)[name] for name in PLAIN},
+            **{name: vars(self)[name] for name in KEPT_FIELDS},
             "stride": self._stride,
             "notes": self.notes,
             "note_kinds": [note.kind for note in self.notes],
@@ -337,7 +337,7 @@ class Trace:
     def _from_parts(cls, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Trace:
         kinds = [NoteKind(kind) for kind in meta.get("note_kinds", ())]  # of another version: none
         trace = cls(
-            **{name: meta[name] for name in PLAIN if name != "n_undefined"},
+            **{name: meta[name] for name in KEPT_FIELDS if name != "n_undefined"},
             n_undefined=meta.get("n_undefined", 0),
             top_masks=arrays.get("top_masks"),
             top_scores=arrays["top_scores"],

@@ -21,7 +21,7 @@ from fewer.validate.splits import CV
 
 # Standard errors of a fall that is called overfitting. The peak is chosen, so that chance alone makes flat curves
 # fall by two of them in 15 to 30 % of ten runs on 20 rows each, and by 2.5 in 5 to 13 %.
-SEEN = 2.5
+SURE_FALL = 2.5
 
 
 @parameters
@@ -219,7 +219,7 @@ class StoppingPoint:
     @property
     def overfitting(self) -> bool:
         """The fall is more than the choice of the peak explains."""
-        return self.fall > SEEN * self.fall_error
+        return self.fall > SURE_FALL * self.fall_error
 
 
 def stopping_point(curves: list[FloatArray], window: int = 5) -> StoppingPoint:

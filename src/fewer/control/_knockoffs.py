@@ -12,7 +12,7 @@ from fewer.problem import BoolArray, FloatArray, Problem
 
 # Smallest eigenvalue of a correlation matrix whose knockoffs are made without shrinking it.
 LEAST_SPREAD = 1e-6
-BLOCK_ROWS = 4096
+ROWS_AT_A_TIME = 4096
 
 
 @parameters
@@ -210,7 +210,7 @@ def gaussian_knockoffs(problem: Problem, rng: np.random.Generator) -> FloatArray
 
 def _blocks(n_rows: int) -> list[slice]:
     """Cut rows into pieces whose products take little memory."""
-    return [slice(low, low + BLOCK_ROWS) for low in range(0, n_rows, BLOCK_ROWS)]
+    return [slice(low, low + ROWS_AT_A_TIME) for low in range(0, n_rows, ROWS_AT_A_TIME)]
 
 
 def _products(one: FloatArray, other: FloatArray, shares: FloatArray) -> FloatArray:

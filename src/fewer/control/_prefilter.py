@@ -172,7 +172,7 @@ def add_innermost(control: Control | None, inner: Control) -> Control:
 
 
 # Columns that are compared with all others at a time: nothing of the size of all pairs is kept.
-BLOCK = 256
+COLUMNS_AT_A_TIME = 256
 # Clusters that a note names.
 NAMED = 5
 # Columns of clusters that are drawn at most.
@@ -334,7 +334,7 @@ def leaders(pairs: Associations, order: IntArray, forced: BoolArray, threshold: 
     """
     waiting = order
     while len(waiting):
-        block = waiting[:BLOCK]
+        block = waiting[:COLUMNS_AT_A_TIME]
         alike = pairs.block(block, waiting) >= threshold - 1e-9
         for row, leader in enumerate(block.tolist()):
             if cluster[leader] == leader:

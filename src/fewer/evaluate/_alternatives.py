@@ -34,8 +34,8 @@ MOST_KEPT = 300_000
 # Subsets that are compared with the best row by row, those of the highest scores first.
 MOST_COMPARED = 50_000
 # Of the subsets in a page, packed.
-MOST_BYTES = 450_000
-BLOCK = 1 << 14
+PACKED_BYTES = 450_000
+SUBSETS_AT_A_TIME = 1 << 14
 # Good subsets among which partners are looked for.
 MOST_PAIRED = 10_000
 
@@ -172,7 +172,7 @@ class Alternatives:
             exchanges[self.names[f]] = [name for name in partners if any(rank[name])]
         return exchanges
 
-    def packed(self, most_bytes: int = MOST_BYTES) -> dict[str, Any]:
+    def packed(self, most_bytes: int = PACKED_BYTES) -> dict[str, Any]:
         """Pack the good subsets for a page: as many of the best as fit.
 
         Parameters
@@ -489,7 +489,7 @@ class _Looking:
 
     def _sweep(self) -> Iterator[tuple[BoolArray, FloatArray]]:
         """Look at all subsets of up to the largest size: in Gray-code order where these are most, else by size."""
-        q, start, block = self._space.n_units, 0, BLOCK
+        q, start, block = self._space.n_units, 0, SUBSETS_AT_A_TIME
         while self.swept and start < 2**q:
             stop, began = min(start + block, 2**q), time.perf_counter()
             swept = self._sweep_block(start, stop)
@@ -499,8 +499,8 @@ class _Looking:
             start, longer = stop, time.perf_counter() - began < PATIENCE and stop % (2 * block) == 0
             block *= 2 if longer else 1
         subsets = subsets_from(q, range(1, q + 1), 0)
-        for start in range(0, 0 if self.swept else self._n_subsets, BLOCK):
-            states = next_states(subsets, min(BLOCK, self._n_subsets - start), q)
+        for start in range(0, 0 if self.swept else self._n_subsets, SUBSETS_AT_A_TIME):
+            states = next_states(subsets, min(SUBSETS_AT_A_TIME, self._n_subsets - start), q)
             self.n_evaluated += len(states)
             yield states, self._objective(states)
 

@@ -14,7 +14,7 @@ from fewer.problem import Problem
 from fewer.selectors import RankSelector, SubsetSelector
 from fewer.validate import assign_folds
 
-PARTS = 10
+N_PARTS = 10
 AS_SEARCHED = "the search's own score"
 CURVED = "cross-validated"
 HELDOUT = "on rows that the search did not see"
@@ -100,7 +100,7 @@ def _held_out(trace: Trace, problem: Problem) -> dict[str, Any]:
 
 
 def standard_error(
-    scorer: PredictiveScorer, mask: Masks, problem: Problem, rng: np.random.Generator, *, n_parts: int = PARTS
+    scorer: PredictiveScorer, mask: Masks, problem: Problem, rng: np.random.Generator, *, n_parts: int = N_PARTS
 ) -> float | None:
     """Return the standard error of a subset's cross-validated score, over parts of the rows.
 

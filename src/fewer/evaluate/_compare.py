@@ -35,7 +35,7 @@ from fewer.selectors import RankSelector
 from fewer.text import html_card, html_table, latex_table, markdown_table, score_text, signed
 from fewer.validate import ConfidenceInterval, Split, holm
 
-ALL, RANDOM = "all features", "random subset"
+ALL_FEATURES, RANDOM_SUBSET = "all features", "random subset"
 FORMAT = 1
 CELLS, TOTAL = "cells.jsonl", "total.json"
 CELL_KEYS = {"method", "selector", "split"}
@@ -278,7 +278,7 @@ class Comparison(Suspected):
         difference, low, high = (
             signed(scale * value, digits) for value in (row.difference, row.difference_low, row.difference_high)
         )
-        is_reference = row.name == ALL
+        is_reference = row.name == ALL_FEATURES
         p_value = row.p_value if row.p_holm is None else row.p_holm
         return [
             row.name,
@@ -355,11 +355,11 @@ def compare(
         raise InputError("There is no estimator to judge by; give at least one, or leave estimators out.")
     estimators = dict(estimators or default_estimators(problem.task))
     filter_name, filter_selector = filter_baseline(problem.task)
-    taken = {ALL, filter_name, *(_random_name(name, methods) for name in methods)}
+    taken = {ALL_FEATURES, filter_name, *(_random_name(name, methods) for name in methods)}
     if taken & set(methods):
         raise InputError(f"{min(taken & set(methods))!r} is the name of a baseline; call the method something else.")
     splits = outer_splits(problem, cv, n_repeats, random_state)
-    runs = {**methods, ALL: None}
+    runs = {**methods, ALL_FEATURES: None}
     if not any(is_same(selector, filter_selector) for selector in methods.values()):
         runs[filter_name] = filter_selector
     cells = [(name, split) for split in splits for name in runs]
@@ -405,7 +405,7 @@ def _without_seed(component: Any) -> Any:
 
 
 def _random_name(method: str, methods: Mapping[str, Any]) -> str:
-    return RANDOM if len(methods) == 1 else f"{RANDOM} (as {method})"
+    return RANDOM_SUBSET if len(methods) == 1 else f"{RANDOM_SUBSET} (as {method})"
 
 
 def _compile(
@@ -429,7 +429,7 @@ def _compile(
         against_all: dict[str, ConfidenceInterval] = {}
         for name, method_records in (records | randoms).items():
             results[name] = summarize(method_records, estimator, splits, grader)
-            pairs = zip(grades_of(method_records, estimator), grades_of(records[ALL], estimator), strict=True)
+            pairs = zip(grades_of(method_records, estimator), grades_of(records[ALL_FEATURES], estimator), strict=True)
             against_all[name] = grader.interval(splits, [one - other for one, other in pairs])
         holms = holm([against_all[name].p_value for name in methods])
         adjusted = dict(zip(methods, holms.tolist(), strict=True))
@@ -457,7 +457,7 @@ def _compile(
         n_features=problem.n_features,
         n_splits=len(splits),
         seed=seed,
-        subsets={name: _subsets(results[name], problem) for name in records if name != ALL},
+        subsets={name: _subsets(results[name], problem) for name in records if name != ALL_FEATURES},
         notes=[*(note for note in problem.notes if note not in evidence), *_notes(len(methods), first)],
         suspicions=list(problem.suspicions),
     )

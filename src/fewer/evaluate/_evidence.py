@@ -30,7 +30,7 @@ from fewer.validate import split_rows
 
 LISTED = 20
 # Robust standard deviations from which on a prediction of a quantity counts as wrong.
-FAR = 3.0
+FAR_OFF = 3.0
 
 
 def always_wrong(problem: Problem, looks: Sequence[FloatArray]) -> dict[str, Any]:
@@ -89,7 +89,7 @@ def _far_off(problem: Problem, stack: FloatArray, known: IntArray) -> list[dict[
     errors = stack[:, known, 0] - problem.y[known]
     spread = 1.4826 * np.median(np.abs(errors - np.median(errors, axis=1, keepdims=True)), axis=1, keepdims=True)
     away = np.abs(errors) / np.maximum(spread, 1e-300)
-    far = np.flatnonzero((away > FAR).all(axis=0) & (np.abs(np.sign(errors).sum(axis=0)) == len(errors)))
+    far = np.flatnonzero((away > FAR_OFF).all(axis=0) & (np.abs(np.sign(errors).sum(axis=0)) == len(errors)))
     order = far[np.argsort(-away[:, far].mean(axis=0), kind="stable")]
     return [
         {
@@ -169,7 +169,7 @@ def sample_of(problem: Problem, most: int, rng: np.random.Generator) -> IntArray
     return np.sort(rng.choice(n, most, replace=False))
 
 
-SEEN = 1.96
+NORMAL_95 = 1.96
 
 
 def losses_without(
@@ -222,7 +222,7 @@ def losses_without(
         error = _error(loss, problem)
         if error is not None:
             losses[int(column)] = {
-                "loss": loss.score, "low": loss.score - SEEN * error, "high": loss.score + SEEN * error
+                "loss": loss.score, "low": loss.score - NORMAL_95 * error, "high": loss.score + NORMAL_95 * error
             }  # fmt: skip
     return outputs, losses
 
@@ -269,12 +269,12 @@ def _error(grade: Grade, problem: Problem) -> float | None:
 
 
 # Rows that judges are fitted to, and that distributions are counted in, at most.
-ROWS, COUNTED = 2000, 20_000
+FITTED_ROWS, COUNTED = 2000, 20_000
 # Chosen features of which it is measured what is lost without them: by a criterion with closed forms, by a model that
 # is fitted for each; the latter as long as fits times rows are no more than the third number.
 LEFT_OUT, FITTED, FITS = 40, 10, 60_000
 # Folds of such a model, and trees of a forest, at most.
-FOLDS, TREES = 3, 30
+FOLDS, MOST_TREES = 3, 30
 # What the answers of other sizes may take: fits of a model; pairs of rows of a criterion with closed forms.
 OTHER_FITS, OTHER_PAIRS = 24, 3e8
 # Chosen features that two directions are sought in, at most.
@@ -362,7 +362,7 @@ class Evidence:
         }
         if part.n_samples < max(self.problem.n_samples, self.n_total):
             evidence["n_counted"] = part.n_samples
-        rows = sample_of(self.problem, ROWS, rng)
+        rows = sample_of(self.problem, FITTED_ROWS, rng)
         looks: list[FloatArray] = []
         if self.outcome is not None:
             evidence["predictions"] = {
@@ -441,7 +441,7 @@ class Evidence:
 
     def _stand_ins_at(self, answers: dict[int, BoolArray]) -> dict[str, dict[str, list[str]]]:
         """Look for stand-ins in answers of other sizes, where the selector looked for them in its own."""
-        if not self.answer.stand_ins or self.problem.n_samples > ROWS:
+        if not self.answer.stand_ins or self.problem.n_samples > FITTED_ROWS:
             return {}
         names, left = self.problem.names, REPLACED
         splits = split_rows(self.problem, 5, np.random.default_rng([self.seed, 4]))
@@ -483,6 +483,6 @@ def _numbered(drawn: dict[str, Any], rows: IntArray) -> dict[str, Any]:
 def _quicker(judge: CrossValidated) -> CrossValidated:
     """Let a model that is fitted for each feature have few folds, and a forest few trees."""
     quick = clone(judge).set_params(cv=FOLDS)
-    if quick.estimator.get_params().get("n_estimators", 0) > TREES:
-        quick.set_params(estimator__n_estimators=TREES)
+    if quick.estimator.get_params().get("n_estimators", 0) > MOST_TREES:
+        quick.set_params(estimator__n_estimators=MOST_TREES)
     return quick

@@ -22,7 +22,7 @@ from fewer.validate import ConfidenceInterval, Split, split_rows, stratified_sam
 # What was measured on one part: plain JSON data, so that it can be kept and read again.
 Record = dict[str, Any]
 # Parts that are measured at least, whoever has seen enough: one has no spread.
-LEAST = 2
+LEAST_PARTS = 2
 
 
 def each_part(
@@ -73,7 +73,7 @@ def each_part(
             if on_record is not None:
                 on_record(records)
         except Stopped:
-            if len(records) >= LEAST:
+            if len(records) >= LEAST_PARTS:
                 break
     return records
 

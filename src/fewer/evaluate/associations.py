@@ -10,7 +10,7 @@ from scipy.stats import rankdata
 
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 
-MANY_ROWS = 5_000
+SAMPLED_ROWS = 5_000
 
 
 def redundancy(problem: Problem, columns: Sequence[int]) -> dict[str, Any]:
@@ -40,7 +40,7 @@ def redundancy(problem: Problem, columns: Sequence[int]) -> dict[str, Any]:
     >>> redundancy(problem, [0, 1])
     {'names': ['x0', 'x1'], 'values': [[1.0, 1.0], [1.0, 1.0]]}
     """
-    step = -(-problem.n_samples // MANY_ROWS)
+    step = -(-problem.n_samples // SAMPLED_ROWS)
     values = associations(problem.X[::step, columns], problem.nominal[list(columns)])
     return {"names": [problem.names[column] for column in columns], "values": values.round(4).tolist()}
 

@@ -12,7 +12,7 @@ from fewer.problem import FloatArray, IntArray, Problem
 BINS = 20
 LEVELS = 8
 # Classes that are shown one by one; further ones are shown together.
-CLASSES = 6
+SHOWN_CLASSES = 6
 
 
 def distribution(problem: Problem, column: int) -> dict[str, Any]:
@@ -82,22 +82,22 @@ def shown_classes(problem: Problem) -> list[str]:
     if problem.task == "regression" or problem.y.ndim > 1:
         return ["all rows"]
     names = [str(label) for label in problem.classes]
-    return names if len(names) <= CLASSES else [*(names[i] for i in _largest(problem)), "other classes"]
+    return names if len(names) <= SHOWN_CLASSES else [*(names[i] for i in _largest(problem)), "other classes"]
 
 
 def _largest(problem: Problem) -> IntArray:
     """Return the codes of the largest classes, in the order of their codes."""
     counts = np.bincount(problem.y, minlength=problem.n_classes)
-    return np.sort(np.argsort(-counts, kind="stable")[: CLASSES - 1])
+    return np.sort(np.argsort(-counts, kind="stable")[: SHOWN_CLASSES - 1])
 
 
 def _class_codes(problem: Problem) -> IntArray:
     if problem.task == "regression" or problem.y.ndim > 1:
         return np.zeros(problem.n_samples, dtype=np.int64)
-    if problem.n_classes <= CLASSES:
+    if problem.n_classes <= SHOWN_CLASSES:
         return np.asarray(problem.y, dtype=np.int64)
-    new = np.full(problem.n_classes, CLASSES - 1, dtype=np.int64)
-    new[_largest(problem)] = np.arange(CLASSES - 1)
+    new = np.full(problem.n_classes, SHOWN_CLASSES - 1, dtype=np.int64)
+    new[_largest(problem)] = np.arange(SHOWN_CLASSES - 1)
     return new[problem.y]
 
 
@@ -146,7 +146,7 @@ def plain(value: float) -> float:
 # Points of a curve, or rows of a scatter, at most.
 POINTS = 120
 # Classes up to which every pair is counted.
-CELLS = 12
+PAIRED_CLASSES = 12
 PROBABILITY_BINS = 10
 
 
@@ -185,7 +185,7 @@ def predictions(problem: Problem, outputs: FloatArray) -> dict[str, Any]:
         return summary | {"points": _points(known, problem.y, outputs)}
     y, memberships = np.asarray(problem.y[known], dtype=np.int64), outputs[known]
     guess = memberships.argmax(axis=1)
-    if problem.n_classes <= CELLS:
+    if problem.n_classes <= PAIRED_CLASSES:
         counts = np.zeros((problem.n_classes, problem.n_classes), dtype=np.int64)
         np.add.at(counts, (y, guess), 1)
         summary["confusion"] = counts.tolist()

@@ -287,7 +287,7 @@ TOLERATED = 0.02
 # The lower end of 95 % that looks at one side alone, as a share of that of the interval, which looks at both.
 ONE_SIDED = 1.645 / 1.96
 # A gain below that is not called one: half a point, or that share.
-SMALL = 0.005
+SMALL_GAIN = 0.005
 
 NAMES = {
     "knn": "kNN",
@@ -394,7 +394,7 @@ class Verdict:
         if ERRORS.match(score_name):
             gained = 0.0 if score is None or baseline is None else max(score, score - difference) - baseline
             return cls._of_errors(*numbers, kept, metric, max(gained, 0.0))
-        if low > 0 and difference >= SMALL:
+        if low > 0 and difference >= SMALL_GAIN:
             sentence = f"Better with {kept}: {amount(difference, unit=True)} {of} ({span})."
             return cls(Kind.BETTER, *numbers, sentence)
         if lost <= TOLERATED:
@@ -419,7 +419,7 @@ class Verdict:
         numbers = (difference, low, high, lost, baseline, rows_needed)
         subject = f"held-out {metric.removeprefix('negative ')}"
         size = _Amount("").plain
-        if low > 0 and difference >= SMALL * gained:
+        if low > 0 and difference >= SMALL_GAIN * gained:
             span = f"{size(low)} to {size(high)}, 95 %"
             return cls(Kind.BETTER, *numbers, f"Better with {kept}: {subject} is {size(difference)} lower ({span}).")
         if lost <= TOLERATED * gained:

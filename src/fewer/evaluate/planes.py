@@ -14,7 +14,7 @@ from fewer.evaluate.distributions import plain
 from fewer.problem import FloatArray, IntArray, Problem
 from fewer.statistics.encoding import ScaledInputs
 
-SHOWN = 300
+PLOTTED_ROWS = 300
 WIDE, HIGH = 48, 32
 
 
@@ -45,7 +45,7 @@ def plane(problem: Problem, columns: Sequence[int], judge: Criterion, seed: int)
     if len(seen) < 4 or problem.y.ndim > 1:
         return {}
     rng = np.random.default_rng(seed)
-    rows = np.sort(rng.permutation(seen)[:SHOWN])
+    rows = np.sort(rng.permutation(seen)[:PLOTTED_ROWS])
     jitter = rng.uniform(-0.3, 0.3, size=(len(rows), 2)) * [kind != "numeric" for kind in part.kinds]
     shown = part.X[rows] + jitter
     ends = [_ends(part.X[seen, i], part.kinds[i]) for i in range(2)]
@@ -81,9 +81,9 @@ def _ends(values: FloatArray, kind: str) -> tuple[float, float]:
 # Parts of equal size that a quantity is cut into.
 SLICES = 6
 # The share of a number's variance that is added within classes, so that copies and few rows do no harm.
-RIDGE = 0.02
+WITHIN_RIDGE = 0.02
 # Features that are named for a direction, at most.
-TOLD = 3
+NAMED_FEATURES = 3
 
 
 def discriminant_plane(problem: Problem, judge: Criterion, seed: int) -> dict[str, Any]:
@@ -152,7 +152,7 @@ def two_directions(inputs: FloatArray, parts: IntArray, weights: FloatArray) -> 
     apart = (inputs - means[parts]) * np.sqrt(weights / weights.sum())[:, None]
     away = (means - middle) * np.sqrt(mass / mass.sum())[:, None]
     within, between = apart.T @ apart, away.T @ away
-    within += RIDGE * np.eye(len(within))
+    within += WITHIN_RIDGE * np.eye(len(within))
     values, vectors = linalg.eigh(between, within)
     order = np.argsort(values)[::-1]
     n_telling = int((values > 1e-9 * max(values.max(initial=0.0), 1e-300)).sum())
@@ -185,5 +185,5 @@ def _weights(axis: FloatArray, columns: IntArray, problem: Problem) -> list[tupl
     together = np.sqrt(np.bincount(columns, axis**2, minlength=problem.n_features))
     alone = np.bincount(columns, minlength=problem.n_features) == 1
     signed = np.where(alone, np.bincount(columns, axis, minlength=problem.n_features), together)
-    order = np.argsort(-together, kind="stable")[:TOLD]
+    order = np.argsort(-together, kind="stable")[:NAMED_FEATURES]
     return [(problem.names[i], round(float(signed[i]), 3)) for i in order]

@@ -12,7 +12,7 @@ from fewer.io.frames import pl
 
 # The share of cells of one form above which a column is meant to have it, and its other cells are mistakes.
 MOSTLY = 0.9
-SAMPLE = 1_000
+SAMPLED_TEXTS = 1_000
 _CURRENCY = (
     r"[$€£¥₹₽₩₺₪฿₫₦]|(?:US|CA|AU|NZ|HK|S|R)\$|"
     r"(?:USD|EUR|GBP|CHF|JPY|CNY|INR|CAD|AUD|NZD|SEK|NOK|DKK|PLN|CZK|ZAR|BRL|Fr\.)"
@@ -181,7 +181,7 @@ def _hour_of_day(written: pl.Series, half: pl.Series) -> pl.Series:
 
 def _affixes_of(present: pl.Series) -> tuple[tuple[str, str], tuple[str, ...]] | None:
     """Find the currency or unit of a column, and whether there are several."""
-    cells = _plain_signs(present.unique(maintain_order=True).head(SAMPLE)).to_list()
+    cells = _plain_signs(present.unique(maintain_order=True).head(SAMPLED_TEXTS)).to_list()
     counts: Counter[tuple[str, str]] = Counter()
     examples: dict[tuple[str, str], str] = {}
     for cell in cells:
@@ -379,7 +379,7 @@ def _moments(text: pl.Series, pattern: str) -> pl.Series:
     return (moments - shift).rename(text.name)
 
 
-PARTS = {"weekday": "%a", "month": "%b"}
+DATE_PARTS = {"weekday": "%a", "month": "%b"}
 
 
 def add_calendar(frame: pl.DataFrame) -> pl.DataFrame:
@@ -393,7 +393,7 @@ def add_calendar(frame: pl.DataFrame) -> pl.DataFrame:
     """
     dates = [name for name, dtype in frame.schema.items() if dtype in (pl.Date, pl.Datetime)]
     return frame.with_columns(
-        pl.col(name).dt.strftime(form).alias(f"{name}: {part}") for name in dates for part, form in PARTS.items()
+        pl.col(name).dt.strftime(form).alias(f"{name}: {part}") for name in dates for part, form in DATE_PARTS.items()
     )
 
 
@@ -416,5 +416,5 @@ def calendar_groups(names: Sequence[str]) -> list[list[str]]:
     [['seen: weekday', 'seen: month']]
     """
     known = set(names)
-    pairs = ([f"{name}: {part}" for part in PARTS] for name in names)
+    pairs = ([f"{name}: {part}" for part in DATE_PARTS] for name in names)
     return [pair for pair in pairs if known.issuperset(pair)]

@@ -16,7 +16,7 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 
 from fewer.errors import FewerWarning
-from fewer.io._cells import PARTS, add_calendar
+from fewer.io._cells import DATE_PARTS, add_calendar
 from fewer.io._formats import (
     STRANGERS,
     is_address,
@@ -34,11 +34,11 @@ from fewer.io._formats import (
     unpacked,
 )
 from fewer.io._kinds import ParseProblem, ReadOptions, Schema, Understood, read_schema
-from fewer.io._reader import LARGEST, Contract, ProblemReader, endless_cell, refuse_absent
+from fewer.io._reader import LARGEST_NUMBER, Contract, ProblemReader, endless_cell, refuse_absent
 from fewer.io._source import files_of, named_by_folders, names_many
 from fewer.io._text import Sheet, is_number, read_text, to_utf8
 from fewer.io.frames import missing_cells, pl, reading, refuse_repeated_names
-from fewer.io.memory import BYTES_PER_CELL, available_memory, refuse_too_large
+from fewer.io.memory import BYTES_OF_PARQUET_CELL, available_memory, refuse_too_large
 from fewer.problem import InputError, Problem, Task, column_number
 from fewer.text import nearest
 
@@ -183,7 +183,7 @@ class UnderstoodTable:
             if column.dtype.is_float() and len(column):
                 cells = column.to_numpy()
                 ends = -float(np.fmin.reduce(cells)), float(np.fmax.reduce(cells))  # missing cells are passed over
-                if max(ends) > LARGEST:  # Python's numbers: in single precision LARGEST would be infinite
+                if max(ends) > LARGEST_NUMBER:  # Python's numbers: in single precision LARGEST would be infinite
                     self._report_endless(column, column.name == target)
 
     def _drop_or_report(self, lost: pl.Series, target: str, skip: bool) -> None:
@@ -206,7 +206,7 @@ class UnderstoodTable:
         self.notes.append(f"{count:,} {'rows have' if count > 1 else 'row has'} no target; skipped.")
 
     def _report_endless(self, column: pl.Series, is_target: bool) -> None:
-        extreme = (column.cast(pl.Float64).abs() > LARGEST) & column.is_not_nan()
+        extreme = (column.cast(pl.Float64).abs() > LARGEST_NUMBER) & column.is_not_nan()
         row, name = int(extreme.arg_true()[0]), column.name
         message = endless_cell(column[row], "The target" if is_target else f"Column {name!r}", self.place(row))
         texts: Iterable[str] = [] if self._texts is None else self._texts[name].filter(extreme).str.strip_chars()
@@ -405,7 +405,7 @@ def _read_parquet(content: bytes, name: str, limit: int) -> Sheet:
         names = table.collect_schema().names()
         n_rows = int(table.select(pl.len()).collect().item())
         # Once as columns, once as the table of numbers.
-        refuse_too_large(name, BYTES_PER_CELL * n_rows * len(names), limit)
+        refuse_too_large(name, BYTES_OF_PARQUET_CELL * n_rows * len(names), limit)
         frame = pl.read_parquet(io.BytesIO(content))
     refuse_repeated_names(names, f"{name}: ")
     return typed_sheet(frame, name)
@@ -475,7 +475,7 @@ def reduce_table(
     ...     print(reduce_table(file.name, ["income"]).rows(), reduce_table(file.name, ["income"], typed=False).rows())
     [(1188.0,), (987.0,)] [('1,188',), ('987',)]
     """
-    derived = [name for name in columns if name.rpartition(": ")[2] in PARTS and name.rpartition(": ")[0]]
+    derived = [name for name in columns if name.rpartition(": ")[2] in DATE_PARTS and name.rpartition(": ")[0]]
     sheet = read_sheet(path, options)
     original = frame = sheet.frame
     if contract is not None:

@@ -28,11 +28,11 @@ from fewer.io.memory import refuse_too_large
 from fewer.problem import InputError, IntArray
 
 ZIP, ZSTD = b"PK\x03\x04", b"(\xb5/\xfd"
-BLOCK = 1 << 20
+BYTES_AT_A_TIME = 1 << 20
 # Files packed in packed files in packed files: more is an accident or an attack.
 MOST_LAYERS = 3
 # A cell of a workbook or of a database while it is read, as an object.
-BYTES_PER_CELL = 120
+BYTES_OF_OBJECT = 120
 STRANGERS = {
     b"%PDF": "a PDF document; save the table as CSV",
     b"\x93NUMPY": "a NumPy array; give the array to fewer.select, or save it as CSV",
@@ -103,7 +103,7 @@ def read_limited(file: IO[bytes], name: str, limit: int) -> bytes:
     """Return all that a file holds, but refuse one that is longer than the limit."""
     parts: list[bytes] = []
     size = 0
-    while part := file.read(BLOCK):
+    while part := file.read(BYTES_AT_A_TIME):
         parts.append(part)
         size += len(part)
         if size > limit:
@@ -150,7 +150,7 @@ def read_workbook(content: bytes, name: str, sheet: str | int | None, header: in
             rows = book.get_sheet_by_name(one).to_python(skip_empty_area=False)
             if rows:
                 break
-    refuse_too_large(name, BYTES_PER_CELL * sum(map(len, rows)), limit)
+    refuse_too_large(name, BYTES_OF_OBJECT * sum(map(len, rows)), limit)
     notes = []
     if chosen is None and len(names) > 1:
         others = ", ".join(repr(other) for other in names[:6])
@@ -311,7 +311,7 @@ def _fetched(cursor: Any, name: str, limit: int) -> list[Any]:
     rows: list[Any] = []
     while part := cursor.fetchmany(10_000):
         rows += part
-        refuse_too_large(name, BYTES_PER_CELL * len(rows) * len(rows[0]), limit)
+        refuse_too_large(name, BYTES_OF_OBJECT * len(rows) * len(rows[0]), limit)
     return rows
 
 

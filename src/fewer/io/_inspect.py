@@ -28,7 +28,7 @@ N_EXAMPLES = 3
 # The share of different values from which on a column of words names its rows; the count is within about 10 %.
 SURE_NAMES = 0.8
 # Levels of a column that are kept, to say later which are new.
-MOST_LEVELS = 200
+KEPT_LEVELS = 200
 
 
 @dataclass(frozen=True)
@@ -307,7 +307,7 @@ def describe_columns(problem: Problem, most: int = 200, chosen: Sequence[int] = 
         described.append(
             {"name": name, "kind": kind, "missing": missing, "distinct": len(np.unique(cells)), "values": values}
         )
-        if levels and len(levels) <= MOST_LEVELS:
+        if levels and len(levels) <= KEPT_LEVELS:
             described[-1]["levels"] = list(levels)
         if kind == "numeric" and dtypes.get(name) in (nw.Date, nw.Datetime):
             described[-1]["date"] = True

@@ -33,7 +33,7 @@ from fewer.io._cells import (
 from fewer.io.frames import Place, pl
 from fewer.text import listed
 
-MOST = 20
+NAMED = 20
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class TableError(InputError):
 
 def _options(problems: Sequence[ParseProblem]) -> dict[str, list[str]]:
     """Return options of the command line with which a table can be read: what means missing, what is left out."""
-    readable = [0 < len(problem.cells) <= MOST for problem in problems]
+    readable = [0 < len(problem.cells) <= NAMED for problem in problems]
     cells = [cell for problem, few in zip(problems, readable, strict=True) if few for cell in problem.cells]
     excluded = [p.column for p, few in zip(problems, readable, strict=True) if not few and not p.is_target]
     skip: dict[str, list[str]] = {"--skip-rows-without-target": []} if any(p.is_target for p in problems) else {}
@@ -107,11 +107,11 @@ def _lines(problems: Sequence[ParseProblem]) -> list[str]:
     if len(problems) == 1:
         return [problems[0].message, *_texts_of(problems)]
     rows = [("column", "where", "cells", "first cell", "trouble")]
-    rows += [(short(p.column, 20), p.place, str(p.count), short(repr(p.cell), 16), p.trouble) for p in problems[:MOST]]
+    rows += [(short(p.column, 20), p.place, str(p.count), short(repr(p.cell), 16), p.trouble) for p in problems[:NAMED]]
     widths = [max(len(row[i]) for row in rows) for i in range(4)]
     shown = ["  " + "  ".join([*map(str.ljust, row[:4], widths), row[4]]) for row in rows]
-    if len(problems) > MOST:
-        shown.append(f"  … and {len(problems) - MOST} more")
+    if len(problems) > NAMED:
+        shown.append(f"  … and {len(problems) - NAMED} more")
     return [f"{len(problems)} columns cannot be read:", *shown, *_texts_of(problems)]
 
 
@@ -120,7 +120,7 @@ def _texts_of(problems: Sequence[ParseProblem]) -> list[str]:
     texts = list(dict.fromkeys(cell for problem in problems for cell in problem.cells))
     if len(texts) < 2:
         return []
-    return [f"  Cells that cannot be read: {listed([*map(repr, texts)], 5 * MOST)}."]
+    return [f"  Cells that cannot be read: {listed([*map(repr, texts)], 5 * NAMED)}."]
 
 
 def short(text: str, width: int) -> str:
@@ -130,7 +130,7 @@ def short(text: str, width: int) -> str:
 
 # Fewer cells than this say little about a column.
 MIN_CELLS = 20
-MANY = 0.5
+MANY_DISTINCT = 0.5
 NEARLY_ALL = 0.9
 _LIST = r"^\s*[\[{(].*[\])}]\s*$"
 
@@ -156,7 +156,7 @@ def why_no_levels(distinct: pl.Series, n_cells: int) -> str | None:
     if _is_list(distinct):
         return "lists"
     words, letters = _mean(distinct.str.count_matches(r"\S+")), _mean(distinct.str.len_chars())
-    if len(distinct) >= MANY * n_cells and (words >= 4 or (words >= 2.5 and letters >= 30) or letters >= 80):
+    if len(distinct) >= MANY_DISTINCT * n_cells and (words >= 4 or (words >= 2.5 and letters >= 30) or letters >= 80):
         return "free text"
     if len(distinct) >= NEARLY_ALL * n_cells:
         return "nearly all values unique"
@@ -192,9 +192,9 @@ MISSING = ("", "?", "NA", "N/A", "n/a", "<NA>", "#N/A", "NaN", "nan", "null", "N
 MISSING_NUMBERS = ("-", "--", "–", "—", ".", "none", "nil", "unknown", "missing", "#value!", "#div/0!", "#ref!")
 MOSTLY_MISSING = 0.9
 MOST_NAMED = 6
-BLOCK = 256
+COLUMNS_AT_ONCE = 256
 # Rows among which examples are looked for.
-TOLD = 200
+FIRST_TEXTS = 200
 # Number of different words among numbers up to which they stand for something, such as missing cells.
 MOST_STRANGERS = 3
 # Minimum number of distinct values above which words among the numbers are reported.
@@ -219,13 +219,13 @@ class Reading:
         if self.kind == "boolean":
             lower = text.str.to_lowercase()
             return (lower == "true").set(~lower.is_in(["true", "false"]), None)
-        if self == PLAIN:
+        if self == NUMERALS:
             return text.cast(pl.Float64, strict=False)
         return text if self.format is None or self.kind == "left out" else self.format.read(text)
 
 
 # Numbers as programs write them; where it is this very object, every cell was read as one.
-PLAIN = Reading("numeric", NumberFormat())
+NUMERALS = Reading("numeric", NumberFormat())
 CODES = Reading("nominal", reason="leading zeros")
 TRUTH, ISO_DATES = Reading("boolean"), Reading("date", DateFormat("year-month-day"))
 
@@ -252,7 +252,7 @@ def reading_of(fits: NDArray[np.int64]) -> Reading:
     present, numbers, truths, dates, digits, zeros = fits.tolist()
     if zeros and digits == present:
         return CODES
-    ways = ((numbers, PLAIN), (truths, TRUTH), (dates, ISO_DATES))
+    ways = ((numbers, NUMERALS), (truths, TRUTH), (dates, ISO_DATES))
     return next((reading for count, reading in ways if count == present), Reading("nominal"))
 
 
@@ -325,7 +325,7 @@ def typed_columns(texts: pl.DataFrame, place: Place, options: ReadOptions | None
     options = ReadOptions() if options is None else options
     numbers = texts.select(pl.all().cast(pl.Float64, strict=False))
     # A query for each column takes long where they are many, one for all of them much memory.
-    blocks = (texts[:, low : low + BLOCK] for low in range(0, texts.width, BLOCK))
+    blocks = (texts[:, low : low + COLUMNS_AT_ONCE] for low in range(0, texts.width, COLUMNS_AT_ONCE))
     looks_of_all = [looks for block in blocks for looks in _looks_of(block)]
     columns = zip(texts.iter_columns(), numbers.iter_columns(), looks_of_all, strict=True)
     drafts = [_draft(text, number, looks, place, options) for text, number, looks in columns]
@@ -456,7 +456,7 @@ def _draft_numbers(text: pl.Series, number: pl.Series, looks: _Looks, options: R
         dates = find_compact(text.name, text)
     if dates is not None:
         return _Draft(text, dates.read(text), Reading("date", dates))
-    return _Draft(text, number, PLAIN)
+    return _Draft(text, number, NUMERALS)
 
 
 def _draft_formatted(text: pl.Series, place: Place, options: ReadOptions) -> _Draft | None:
@@ -505,7 +505,7 @@ def _draft_strewn(text: pl.Series, place: Place, options: ReadOptions) -> _Draft
     draft = _draft_formatted(rest, place, options)
     number = rest.cast(pl.Float64, strict=False)
     if draft is None and number.null_count() == rest.null_count():
-        draft = _Draft(text, number, replace(PLAIN))
+        draft = _Draft(text, number, replace(NUMERALS))
     if draft is None or draft.reading.kind == "left out":
         return None
     trouble = "not a number" if draft.reading.kind == "numeric" else "not a date"
@@ -531,7 +531,7 @@ def _draft_text(text: pl.Series, number: pl.Series, place: Place, options: ReadO
 
 def _draft_by_schema(text: pl.Series, reading: Reading, place: Place) -> _Draft:
     fault = {"numeric": "not a number", "boolean": "neither true nor false"}.get(reading.kind, "not a date")
-    if reading.format is not None and reading != PLAIN:
+    if reading.format is not None and reading != NUMERALS:
         fault += f" ({reading.format.describe()})"
     column = reading.read(text)
     return _Draft(text, column, reading, problem=_problem(text, column, f"{fault}, as the schema says", place))
@@ -574,7 +574,7 @@ def _decide_decimals(drafts: list[_Draft], options: ReadOptions) -> None:
             draft.rival = draft.reading.format
             draft.column, draft.reading = form.read(draft.text), Reading("numeric", form)
     for draft in drafts:
-        if commas and draft.reading == PLAIN and _are_grouped(draft.text):
+        if commas and draft.reading == NUMERALS and _are_grouped(draft.text):
             form = NumberFormat(",", ".")
             draft.column, draft.reading = form.read(draft.text), Reading("numeric", form)
             draft.rival = NumberFormat()
@@ -632,7 +632,7 @@ def _format_notes(drafts: list[_Draft]) -> list[str]:
             ways.setdefault((way, rival), []).append(draft)
     notes = []
     for (way, rival), group in ways.items():
-        lengths = group[0].text.head(TOLD).str.len_bytes().set(group[0].column.head(TOLD).is_null(), None)
+        lengths = group[0].text.head(FIRST_TEXTS).str.len_bytes().set(group[0].column.head(FIRST_TEXTS).is_null(), None)
         row = lengths.arg_max() or int((group[0].column.is_not_null()).arg_true()[0])
         cell, value = group[0].text[row], group[0].column[row]
         shown = f"{value:.12g}" if isinstance(value, float) else str(value).removesuffix(" 00:00:00")
@@ -678,7 +678,7 @@ def _describe_numbers(draft: _Draft, form: NumberFormat) -> str:
 
 
 def _is_program_like(draft: _Draft) -> bool:
-    return draft.reading is PLAIN or (
+    return draft.reading is NUMERALS or (
         draft.reading.format == NumberFormat()
         and draft.column.null_count() == draft.text.cast(pl.Float64, strict=False).null_count()
     )
@@ -713,7 +713,7 @@ def _other_notes(drafts: list[_Draft], options: ReadOptions) -> list[str]:
 
 def _possible_moments(draft: _Draft, options: ReadOptions) -> DateFormat | None:
     """Say which moments whole numbers could be: many of them different, all as large as those of our days."""
-    if draft.reading != PLAIN or draft.text.name in (*options.numeric, options.target, *options.readings):
+    if draft.reading != NUMERALS or draft.text.name in (*options.numeric, options.target, *options.readings):
         return None
     form = find_moments(draft.column)
     return form if form is not None and draft.column.n_unique() >= MIN_CELLS else None

@@ -54,16 +54,16 @@ ROWS_OF_A_CLASS = 5
 # A sparse table that is smaller than this as an array becomes one.
 DENSE_BYTES = 1 << 25
 # Squares of larger numbers, summed, are no numbers any more.
-LARGEST = 1e100
+LARGEST_NUMBER = 1e100
 # Squares of smaller differences are zero.
-SMALLEST = 1e-100
+SMALLEST_SPREAD = 1e-100
 # Columns of a frame that become an array at a time.
 BLOCK_COLUMNS = 64
 EPOCH = datetime(1970, 1, 1)
 # What columns of each kind hold, in words.
 TYPES = {"numeric": "numbers", "boolean": "true or false", "nominal": "text"}
 
-NUMBERS = (Real, Decimal, np.bool_)
+NUMBER_TYPES = (Real, Decimal, np.bool_)
 # Types that NumPy turns into doubles without loss.
 SMALL_NUMBERS = (nw.Float32, nw.Int8, nw.Int16, nw.Int32, nw.UInt8, nw.UInt16, nw.UInt32)
 
@@ -557,7 +557,7 @@ def _encode_cells(column: list[Any], name: str, forced: Kind | None, place: Plac
         return _dated(_scatter([_days(cell) for cell in cells], present), name, forced, dated)
     if cells and all(issubclass(kind, timedelta) for kind in types):
         return _plain(_scatter([cell / timedelta(days=1) for cell in cells], present), forced)
-    if odd := next((kind for kind in types if not issubclass(kind, (str, date, *NUMBERS))), None):
+    if odd := next((kind for kind in types if not issubclass(kind, (str, date, *NUMBER_TYPES))), None):
         raise unusable_column(name, odd.__name__)
     if forced is None and types and types <= {bool, np.bool_}:
         return _scatter(cells, present), "boolean", ()
@@ -697,7 +697,7 @@ def _dated(days: FloatArray, name: str, forced: Kind | None, dated: list[str]) -
 
 def _levels_of(cells: list[Any], present: Sequence[bool] | BoolArray) -> Encoded:
     """Number the distinct cells: in the order of numbers if all are, else of their text."""
-    numeric = all(isinstance(cell, NUMBERS) and not isinstance(cell, bool | np.bool_) for cell in cells)
+    numeric = all(isinstance(cell, NUMBER_TYPES) and not isinstance(cell, bool | np.bool_) for cell in cells)
     cells = [float(cell) if numeric else _as_text(cell) for cell in cells]
     distinct = sorted(set(cells))
     codes = {value: code for code, value in enumerate(distinct)}
@@ -733,7 +733,7 @@ def _is_missing(cell: Any) -> bool:
     return (
         cell is None
         or type(cell).__name__ in ("NAType", "NaTType")
-        or (isinstance(cell, NUMBERS) and bool(cell != cell))
+        or (isinstance(cell, NUMBER_TYPES) and bool(cell != cell))
     )
 
 
@@ -843,7 +843,7 @@ def _refuse_missing(missing: BoolArray, place: Place) -> None:
 
 def _refuse_extremes(table: Table, low: FloatArray, high: FloatArray, place: Place) -> None:
     """Refuse columns with numbers too large to be squared, or with differences too small for it."""
-    extreme, tiny = (low < -LARGEST) | (high > LARGEST), (low < high) & (high - low < SMALLEST)
+    extreme, tiny = (low < -LARGEST_NUMBER) | (high > LARGEST_NUMBER), (low < high) & (high - low < SMALLEST_SPREAD)
     column = int(np.argmax(extreme if extreme.any() else tiny))
     subject = f"Column {table.names[column]!r}"
     if extreme.any():
@@ -854,7 +854,7 @@ def _refuse_extremes(table: Table, low: FloatArray, high: FloatArray, place: Pla
 
 
 def _refuse_endless(column: FloatArray, what: str, place: Place) -> None:
-    extreme = np.abs(column) > LARGEST
+    extreme = np.abs(column) > LARGEST_NUMBER
     if extreme.any():
         row = int(np.argmax(extreme))
         raise InputError(endless_cell(column[row], what, place(row)))

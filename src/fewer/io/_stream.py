@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from fewer.contracts import Resources
 from fewer.io._cells import MOSTLY
 from fewer.io._files import find_target
-from fewer.io._kinds import ISO_DATES, PLAIN, Reading, blanked, fits_of, left_out_notes, reading_of, why_no_levels
+from fewer.io._kinds import ISO_DATES, NUMERALS, Reading, blanked, fits_of, left_out_notes, reading_of, why_no_levels
 from fewer.io._reader import (
     EPOCH,
-    LARGEST,
+    LARGEST_NUMBER,
     Contract,
     encode,
     infer_task,
@@ -39,8 +39,8 @@ CHUNK_BYTES = 1 << 24
 # Cells of the first rows that a stream keeps, and sends to whoever reads its parts.
 HEAD_CELLS = 1 << 19
 # Levels of a nominal column; more are names of rows.
-MOST_LEVELS = 10_000
-TOO_MANY = f"more than {MOST_LEVELS:,} different texts"
+MOST_TEXTS = 10_000
+TOO_MANY = f"more than {MOST_TEXTS:,} different texts"
 # Different numbers of a column of text that are kept in case they turn out to be levels.
 MOST_NUMBERS = 1_000
 # Levels up to which comparing cells with each of them is faster than looking cells up.
@@ -301,7 +301,7 @@ def moments_of(cells: pl.Series) -> FloatArray:
     numbers = cells
     if holds_words(cells.dtype):
         texts = blanked(cells.cast(pl.String))
-        numbers = PLAIN.read(texts)
+        numbers = NUMERALS.read(texts)
         if numbers.null_count() > texts.null_count():
             numbers = ISO_DATES.read(texts)
     if numbers.dtype in (pl.Date, pl.Datetime):
@@ -616,7 +616,7 @@ def _first_rows(stream: Stream) -> Problem:
     kept = next(rows for rows in first if rows is not None)  # the survey found rows
     seen = "" if kept.n_samples == stream.n_samples else f" (Seen in the first {kept.n_samples:,} rows.)"
     # One class alone shows no suspicion; cells that are too large are refused where they are summed.
-    large = (np.abs(kept.X) > LARGEST).any() or (np.abs(kept.y) > LARGEST).any()
+    large = (np.abs(kept.X) > LARGEST_NUMBER).any() or (np.abs(kept.y) > LARGEST_NUMBER).any()
     suspected = [] if large or not np.ptp(kept.y) else suspicions(kept)
     suspected = [replace(one, evidence=f"{one.evidence}{seen}") for one in suspected]
     kept = replace(kept, sample_weight=None, groups=None, time=None)
@@ -642,7 +642,7 @@ def _ends(cells: NDArray[Any], name: str) -> tuple[float, float]:
     if np.isnan(low):
         return np.inf, -np.inf
     for end in (low, high):
-        if abs(end) > LARGEST:
+        if abs(end) > LARGEST_NUMBER:
             how = "an infinite number" if np.isinf(end) else f"{end:g}, too large to compute with"
             raise InputError(f"Column {name!r} holds {how}; correct or empty the cell.")
     return low, high
@@ -706,18 +706,18 @@ class _Survey(PartWork):
             known.update(cells)
         if self._reads_text(name):
             present, numbers = self._fit[name][:2]
-            if len(known) > (MOST_NUMBERS if numbers == present else MOST_LEVELS):
+            if len(known) > (MOST_NUMBERS if numbers == present else MOST_TEXTS):
                 self._late.add(name)
             if name in self._late:
                 known.clear()
-        elif len(known) > MOST_LEVELS:
+        elif len(known) > MOST_TEXTS:
             self._leave_out(name)
 
     def _leave_out(self, name: str) -> None:
         """Leave out a column that has a level for nearly each row, unless it is asked for."""
         if self._forced.get(name) == "nominal":
             raise InputError(
-                f"Column {name!r} has more than {MOST_LEVELS:,} categories; drop it (--exclude {name}), or declare it "
+                f"Column {name!r} has more than {MOST_TEXTS:,} categories; drop it (--exclude {name}), or declare it "
                 "numeric if it holds numbers."
             )
         self.unused[name] = TOO_MANY
@@ -728,7 +728,7 @@ class _Survey(PartWork):
         if not self._too_many:
             for value, count in values:
                 self._counts[value] = self._counts.get(value, 0) + count
-            self._too_many = len(self._counts) > MOST_LEVELS
+            self._too_many = len(self._counts) > MOST_TEXTS
 
     def _is_nominal(self, name: str) -> bool:
         return self._forced.get(name, "nominal" if holds_words(self._types[name]) else None) == "nominal"
@@ -774,7 +774,7 @@ class _Survey(PartWork):
             self.notes.append(f"Column {name!r} is read as codes because of leading zeros; use --numeric for numbers.")
         elif forced != "nominal":
             if numbers == present:
-                return ColumnReader(name, "numeric", PLAIN)
+                return ColumnReader(name, "numeric", NUMERALS)
             if forced == "numeric" or numbers >= MOSTLY * present:
                 raise InputError(
                     f"Column {name!r} holds numbers, but {present - numbers} of {present} cells are not; correct or "
@@ -788,7 +788,7 @@ class _Survey(PartWork):
         known = self._distinct[name]
         if name in self._late:
             known = source.reduce(_Levels(name), Resources(effective_n_jobs(None)))
-            if len(known) > MOST_LEVELS:
+            if len(known) > MOST_TEXTS:
                 self._leave_out(name)
         return self._level_reader(name, known)
 
@@ -811,8 +811,8 @@ class _Survey(PartWork):
             raise InputError(f"{self._source_name} has columns but no rows.")
         reading = reading_of(self._fit[name]) if text else None
         if reading is not None and reading.reason:  # numbers with leading zeros
-            reading = PLAIN
-        quantity = reading == PLAIN if text else kind.is_numeric()
+            reading = NUMERALS
+        quantity = reading == NUMERALS if text else kind.is_numeric()
         values = np.array([float(value) for value in self._counts]) if quantity else np.array(["text"])
         task = self._task or ("regression" if quantity and self._too_many else infer_task(values))
         if task == "regression" and not quantity:
@@ -825,7 +825,7 @@ class _Survey(PartWork):
             return ColumnReader(name, "numeric", reading), task, (), np.array([self.n_seen])
         if self._too_many or len(self._counts) == self.n_seen > 2:
             raise InputError(
-                f"The target {name!r} has more than {MOST_LEVELS:,} classes, or one for each row; "
+                f"The target {name!r} has more than {MOST_TEXTS:,} classes, or one for each row; "
                 "choose another target, or task regression if it is a quantity."
             )
         reading = Reading("nominal") if reading == ISO_DATES else reading
@@ -855,7 +855,7 @@ class _Levels(PartWork):
         return levels
 
     def merge(self, into: set[str], other: set[str]) -> set[str]:
-        return into if len(into) > MOST_LEVELS else into | other
+        return into if len(into) > MOST_TEXTS else into | other
 
 
 def _ordered(values: Iterable[Any]) -> tuple[Any, ...]:
@@ -915,7 +915,7 @@ def write_columns(
     refuse_absent(columns, list(source.columns), source.name)
     kind = "csv" if save is None else save.suffix.lower().removeprefix(".")
     if readings is None and contract is not None:
-        known = {"numeric": PLAIN, "boolean": Reading("boolean")}
+        known = {"numeric": NUMERALS, "boolean": Reading("boolean")}
         readings = {was["name"]: ISO_DATES if was.get("date") else known.get(was["kind"]) for was in contract.columns}
     others = [name for name in source.columns if name not in columns]
     checked = [] if contract is None else [name for name in columns if name in contract.features]

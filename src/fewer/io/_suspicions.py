@@ -12,11 +12,11 @@ import numpy as np
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem, Suspicion, SuspicionKind
 
 # In the order in which they are shown.
-KINDS = get_args(SuspicionKind)
+SHOWN_ORDER = get_args(SuspicionKind)
 
 MIN_ROWS = 10
 # Rows on which each column is checked first; columns that pass are not checked further.
-SAMPLE = 2_000
+FIRST_CHECKED = 2_000
 # How likely a warning may be where nothing but chance is at work, for all columns together.
 CHANCE = 1e-6
 # Cohen's kappa of a column's values and the classes from which the column is called a near copy of the target.
@@ -25,7 +25,7 @@ MIN_NEAR_COPY_ROWS = 30
 # Correlation from which a column is called a copy of a quantity.
 NEAR_LINE = 0.9995
 # Rows on which all columns are looked at together first, and columns from which that pays.
-FEW = 24
+GLANCED = 24
 # Correlation on those rows from which a column is looked at whole.
 NEAR_ENOUGH = 0.97
 IDENTIFIER_NAME = re.compile(
@@ -78,8 +78,8 @@ def suspicions(problem: Problem, dated: Sequence[str] = (), when: FloatArray | N
     columns = _worth_a_look(problem)
     noted = _names_of_rows(problem, columns) if columns else {}
     part = np.arange(problem.n_samples)
-    if problem.n_samples > SAMPLE:
-        part = np.random.default_rng(0).choice(problem.n_samples, SAMPLE, replace=False)
+    if problem.n_samples > FIRST_CHECKED:
+        part = np.random.default_rng(0).choice(problem.n_samples, FIRST_CHECKED, replace=False)
     if columns:
         target = _Classes(problem) if problem.task == "classification" else _Quantity(problem)
         for i in target.worth_a_look(problem, columns, part):
@@ -93,7 +93,7 @@ def suspicions(problem: Problem, dated: Sequence[str] = (), when: FloatArray | N
                 "known then. Exclude it."
             )
             noted[i] = Suspicion("known afterwards", name, evidence)
-    return [*(noted[i] for i in sorted(noted, key=lambda i: (KINDS.index(noted[i].kind), i))), *_twice(problem)]
+    return [*(noted[i] for i in sorted(noted, key=lambda i: (SHOWN_ORDER.index(noted[i].kind), i))), *_twice(problem)]
 
 
 def _leak(name: str, target: _Classes | _Quantity) -> Suspicion:
@@ -113,8 +113,8 @@ def _twice(problem: Problem) -> list[Suspicion]:
         return []
     few = max(2, TWICE * n)
     low, high = problem.extremes
-    wide = np.flatnonzero((high - low >= n / 2) | (np.rint(problem.X[:FEW]) != problem.X[:FEW]).any(axis=0))
-    columns = (problem.X[:, i] for i in wide[wide < 2 * FEW])  # narrow whole numbers are repeated by many rows
+    wide = np.flatnonzero((high - low >= n / 2) | (np.rint(problem.X[:GLANCED]) != problem.X[:GLANCED]).any(axis=0))
+    columns = (problem.X[:, i] for i in wide[wide < 2 * GLANCED])  # narrow whole numbers are repeated by many rows
     measured = ((column, known) for column in columns if (known := len(np.unique(column))) > n / 2)
     first, known = next(measured, (None, n))
     if first is None or n - known < few:  # copies of rows are copies in each column
@@ -147,9 +147,9 @@ def _worth_a_look(problem: Problem) -> list[int]:
     grid with a place for each row, orders the rows as the target does, or has a range of its own for each class.
     """
     n = problem.n_samples
-    rows = np.arange(min(n, FEW)) * (n - 1) // (min(n, FEW) - 1)  # there are at least MIN_ROWS
+    rows = np.arange(min(n, GLANCED)) * (n - 1) // (min(n, GLANCED) - 1)  # there are at least MIN_ROWS
     X, y = problem.X[rows], np.asarray(problem.y)[rows]
-    if problem.n_features < FEW or (problem.has_missing and np.isnan(X).any()) or y.ndim > 1:
+    if problem.n_features < GLANCED or (problem.has_missing and np.isnan(X).any()) or y.ndim > 1:
         return list(range(problem.n_features))
     # Most columns are passed over after very few rows, and only the others are looked at in all of these.
     odd = problem.nominal | _holds(X, _is_whole) | _holds(X, _rises) | _holds(-X, _rises)
@@ -194,18 +194,18 @@ def _names_of_rows(problem: Problem, columns: list[int]) -> dict[int, Suspicion]
     noted: dict[int, Suspicion] = {}
     plain = []
     n_alike = 0
-    ordered = np.sort(problem.X[: 2 * FEW], axis=0)
+    ordered = np.sort(problem.X[: 2 * GLANCED], axis=0)
     repeated = (ordered[1:] == ordered[:-1]).any(axis=0)
     for i in columns:
         name, kind, column = problem.names[i], problem.kinds[i], problem.X[:, i]
         if kind == "boolean":
             continue
-        if repeated[i] or not (_all_different(column[:SAMPLE]) and _all_different(column)):
+        if repeated[i] or not (_all_different(column[:FIRST_CHECKED]) and _all_different(column)):
             if SHARED_NAME.search(name) is not None and (n_distinct := _repeated_identifier(column, kind)):
                 noted[i] = _identifier(name, f"its name says so, and it has {n_distinct:,} different values")
             continue
         if kind == "nominal":
-            fractions = all(FRACTION.fullmatch(level) for level in problem.levels.get(i, ("",))[:FEW])
+            fractions = all(FRACTION.fullmatch(level) for level in problem.levels.get(i, ("",))[:GLANCED])
             noted |= {} if fractions else {i: _identifier(name)}
             continue
         gaps = np.diff(np.sort(column))

@@ -20,15 +20,15 @@ from fewer.io.memory import refuse_too_large
 from fewer.problem import InputError
 
 SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars", " ": "spaces"}
-CHUNK = 20_000
+RECORDS_AT_A_TIME = 20_000
 # Bytes of text whose cells are counted at a time.
-BLOCK = 1 << 24
+COUNTED_BYTES = 1 << 24
 # Lines among which the header is looked for.
-HEAD = 40
+HEADER_LINES = 40
 # Rows below a second header row that show which columns hold numbers.
 MIN_ROWS = 3
 # A cell as text and as a number.
-BYTES_PER_CELL = 24
+BYTES_OF_TEXT_CELL = 24
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,9 +116,9 @@ def read_text(
     if separator == " " and not quoted:
         content = re.sub(rb"[ \t]+", b" ", re.sub(rb"(?m)^[ \t]+|[ \t]+$", b"", content))
     text = (content if quoted else content[: content.find(b"\n", 1 << 16) % (len(content) + 1)]).decode()
-    first = list(islice(_records(text, separator, name), HEAD))
+    first = list(islice(_records(text, separator, name), HEADER_LINES))
     top = find_top([record for record, _ in first], [line for _, line in first], name, header, notes)
-    refuse_too_large(name, len(content) + BYTES_PER_CELL * (content.count(separator.encode()) + 1), limit)
+    refuse_too_large(name, len(content) + BYTES_OF_TEXT_CELL * (content.count(separator.encode()) + 1), limit)
     if quoted:
         records = ((record, line) for record, line in _records(text, separator, name) if line > top.last)
         cells, lines = _quoted_cells(records, top.names, name)
@@ -137,7 +137,7 @@ def _sheet(cells: pl.DataFrame, lines: NDArray[np.int64], top: Top, name: str, u
 def sheet_of_rows(rows: list[list[str]], name: str, header: int | None, notes: list[str]) -> Sheet:
     """Make a table of rows of text, as a workbook or a database has them, their header among the first."""
     numbered = [(row, number) for number, row in enumerate(rows, 1) if any(cell.strip() for cell in row)]
-    first = numbered[:HEAD]
+    first = numbered[:HEADER_LINES]
     top = find_top([row for row, _ in first], [number for _, number in first], name, header, notes, "row")
     below = ((row[: len(top.names)], number) for row, number in numbered if number > top.last)
     cells, lines = _quoted_cells(below, top.names, name)
@@ -233,7 +233,7 @@ def find_separator(content: bytes) -> str:
     >>> find_separator(b"a;b\n1,5;2\n")
     ';'
     """
-    lines = [line for line in content[:65536].decode(errors="replace").splitlines() if line.strip()][:HEAD]
+    lines = [line for line in content[:65536].decode(errors="replace").splitlines() if line.strip()][:HEADER_LINES]
     best, best_score = ",", (0, 1)
     for separator in (mark for mark in SEPARATORS if mark != " "):
         widths = [len(row) for row in csv.reader(lines, delimiter=separator)]
@@ -278,7 +278,7 @@ def _quoted_cells(
     frames: list[pl.DataFrame] = []
     lines: list[int] = []
     schema = dict.fromkeys(names, pl.String)
-    while chunk := list(islice(records, CHUNK)):
+    while chunk := list(islice(records, RECORDS_AT_A_TIME)):
         for record, line in chunk:
             if len(record) != len(names):
                 raise InputError(_ragged(name, line, len(record), len(names)))
@@ -329,7 +329,7 @@ def _counts(letters: NDArray[np.uint8], mark: int, starts: NDArray[np.int64], en
     counts = np.zeros(len(starts), dtype=np.int64)
     low = 0
     while low < len(starts):
-        high = max(int(np.searchsorted(ends, starts[low] + BLOCK)), low + 1)
+        high = max(int(np.searchsorted(ends, starts[low] + COUNTED_BYTES)), low + 1)
         part = letters[starts[low] : ends[high - 1] + 1] == mark
         counts[low:high] = np.add.reduceat(part, starts[low:high] - starts[low], dtype=np.int64)
         low = high

@@ -15,7 +15,7 @@ from fewer.io.frames import pl
 from fewer.problem import InputError
 
 # Bytes of a text that are looked at.
-HEAD = 1 << 20
+SAMPLED_BYTES = 1 << 20
 SEPARATORS = b",;\t|"
 # Bytes of a cell of text that polars keeps in the cell itself; longer ones lie elsewhere.
 INLINE = 12
@@ -81,7 +81,7 @@ def layout_of(path: Path) -> Layout | None:
     6
     """
     with path.open("rb") as file:
-        head = file.read(HEAD)
+        head = file.read(SAMPLED_BYTES)
     size = os.stat(path).st_size
     if head.startswith(b"PAR1"):
         return _of_parquet(path, size)
@@ -107,7 +107,7 @@ def _unpacked(head: bytes, size: int) -> tuple[bytes, int]:
         text = zlib.decompressobj(wbits=31).decompress(head)
     except zlib.error:
         return b"", size  # the reader will say what is wrong
-    return text[:HEAD], max(len(text) * size // len(head), size)
+    return text[:SAMPLED_BYTES], max(len(text) * size // len(head), size)
 
 
 def _of_text(head: bytes, size: int) -> Layout:
@@ -190,11 +190,11 @@ def _left_by_limits(proc: Path) -> Iterator[int]:
 # Bytes that each command takes on a table of a few rows: the program itself, libraries included.
 PROGRAM = {"rank": 320_000_000, "select": 390_000_000, "compare": 395_000_000}
 # How many tables of doubles a command holds: the table, training and test rows, and what models make of them.
-TABLES = {"rank": 1.0, "select": 3.0, "compare": 4.0}
+TABLES_HELD = {"rank": 1.0, "select": 3.0, "compare": 4.0}
 # Bytes of a row beside its cells: target, weight, folds and masks; lists of held-out outputs, also by all features.
 OF_ROW = {"rank": 48, "select": 304, "compare": 48}
 # A cell of a Parquet file as it is read: in its column, and in the table of numbers.
-BYTES_PER_CELL = 16
+BYTES_OF_PARQUET_CELL = 16
 
 
 def needed_memory(path: Path, command: str = "rank") -> int:
@@ -220,7 +220,7 @@ def needed_memory(path: Path, command: str = "rank") -> int:
 
 
 def _needed(layout: Layout, command: str) -> int:
-    tables = int(8 * TABLES[command] * layout.n_cells)
+    tables = int(8 * TABLES_HELD[command] * layout.n_cells)
     return PROGRAM[command] + layout.columns + OF_ROW[command] * layout.n_rows + max(layout.size, tables)
 
 

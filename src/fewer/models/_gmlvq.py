@@ -32,7 +32,7 @@ from fewer.problem import BoolArray, FloatArray, InputError, IntArray, mask_of
 from fewer.validate import stratified_folds
 
 # Relevances below this count as this in logarithms.
-SMALLEST = 1e-12
+FLOOR = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,13 +77,13 @@ class Full:
     def entropy(cls, omega: FloatArray) -> float:
         """Return −Σ Λᵢᵢ log₂ Λᵢᵢ, summed over the matrices (equation 60)."""
         shares = cls.relevances(omega)
-        return float(-(shares * np.log2(np.maximum(shares, SMALLEST))).sum())
+        return float(-(shares * np.log2(np.maximum(shares, FLOOR))).sum())
 
     @classmethod
     def entropy_gradient(cls, omega: FloatArray) -> FloatArray:
         """Return the gradient of `entropy`: −2 Ωₗᵢ (ln Λᵢᵢ + 1) / ln 2; below the smallest Λᵢᵢ, that of its bound."""
         shares = cls.relevances(omega)
-        rise = np.where(shares > SMALLEST, np.log(np.maximum(shares, SMALLEST)) + 1.0, np.log(SMALLEST)) / np.log(2.0)
+        rise = np.where(shares > FLOOR, np.log(np.maximum(shares, FLOOR)) + 1.0, np.log(FLOOR)) / np.log(2.0)
         return -2.0 * omega * (rise if omega.ndim == 2 else rise[:, None, :])
 
     def image(self, omega: FloatArray) -> Image:

@@ -133,8 +133,8 @@ def _weights(weights: ArrayLike | None, n_features: int) -> FloatArray:
 
 
 # The distances between all pairs of this many rows take 3 GiB.
-MOST_ROWS = 20_000
-CHUNK = 1024
+PAIRED_ROWS = 20_000
+TEST_ROWS = 1024
 
 
 @parameters
@@ -209,7 +209,7 @@ class RelevantContextClassifier(ClassifierMixin, BaseEstimator):
             self._validate_params()
             X, y = validate_data(self, X, y, dtype=np.float64, order="C", ensure_min_samples=2)
             check_classification_targets(y)
-        if len(X) > MOST_ROWS:
+        if len(X) > PAIRED_ROWS:
             raise InputError(f"There are {len(X)} rows, whose distances take {8e-9 * len(X) ** 2:.0f} GB; sample some.")
         self.classes_, self._codes = np.unique(y, return_inverse=True)
         self._mean, spread = X.mean(axis=0), X.std(axis=0)
@@ -256,7 +256,7 @@ class RelevantContextClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
         Z = (X - self._mean) / self._scale
-        parts = [distances_to(Z[low : low + CHUNK], self._rows, self.masks_) for low in range(0, len(Z), CHUNK)]
+        parts = [distances_to(Z[low : low + TEST_ROWS], self._rows, self.masks_) for low in range(0, len(Z), TEST_ROWS)]
         return np.concatenate([part.argmin(axis=1) for part in parts])
 
 

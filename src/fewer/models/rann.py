@@ -18,7 +18,7 @@ from fewer.errors import one_line
 from fewer.estimators import ClassScoresMixin
 from fewer.problem import FloatArray, IntArray
 
-SIZES = tuple(range(5, 51, 5))
+HIDDEN_SIZES = tuple(range(5, 51, 5))
 N_PARTITIONS = 30
 
 Sampling = Literal["random", "quasi"]
@@ -41,7 +41,7 @@ class _RANN(BaseEstimator):
         self._low, self._span = scale_of(X)
         inputs = with_bias(self._scaled(X))
         if self.n_hidden == "auto":
-            sizes = [size for size in SIZES if size <= max(len(X) // 3, SIZES[0])]
+            sizes = [size for size in HIDDEN_SIZES if size <= max(len(X) // 3, HIDDEN_SIZES[0])]
             self.size_scores_ = hidden_size_scores(
                 inputs, targets, sizes, N_PARTITIONS, rng, self._is_right,
                 weight_range=self.weight_range, sampling=self.sampling, alpha=self.alpha,

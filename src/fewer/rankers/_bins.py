@@ -26,10 +26,10 @@ from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 from fewer.statistics import Bins, JointCounts, PairCounts, RowSample, SampledLevels, collect, information
 
 Codes = NDArray[np.int32]
-BLOCK = 4096
-FEW_ROWS = 2000  # Up to so many, columns are ordered together: one by one, calls take longer than the sorting.
-CELLS = 1 << 18  # Of columns that are ordered together.
-SAMPLE_ROWS = 100_000
+BINNED_AT_ONCE = 4096
+ORDERED_TOGETHER = 2000  # Up to so many, columns are ordered together: one by one, calls take longer than the sorting.
+ORDERED_CELLS = 1 << 18  # Of columns that are ordered together.
+CUT_ROWS = 100_000
 PASSES_FOR_PAIRS = 20  # Counting one pair costs a twentieth of reading a cell again: so many pairs are worth a pass.
 
 
@@ -97,21 +97,21 @@ class FeatureBins(ColumnCodes):
         nominal = problem.nominal
         self.codes: Codes = np.empty((problem.n_features, problem.n_samples), dtype=np.int32)
         self.levels = np.empty(problem.n_features, dtype=np.int64)
-        for low in range(0, problem.n_features, BLOCK):
+        for low in range(0, problem.n_features, BINNED_AT_ONCE):
             # Block by block: a whole table turned round is one table more.
-            block = np.ascontiguousarray(problem.X[:, low : low + BLOCK].T)
-            told = self._rank_block(block, low, n_bins, nominal[low : low + BLOCK])
+            block = np.ascontiguousarray(problem.X[:, low : low + BINNED_AT_ONCE].T)
+            told = self._rank_block(block, low, n_bins, nominal[low : low + BINNED_AT_ONCE])
             for f in np.flatnonzero(~told).tolist():
                 self.codes[low + f], self.levels[low + f] = to_codes(block[f], n_bins, bool(nominal[low + f]))
 
     def _rank_block(self, block: FloatArray, low: int, n_bins: int, nominal: BoolArray) -> BoolArray:
         """Code columns of many different values together, by their ranks; return which columns that did."""
         n, told = block.shape[1], np.zeros(len(block), dtype=bool)
-        if not n_bins < n <= FEW_ROWS or len(block) < 2:
+        if not n_bins < n <= ORDERED_TOGETHER or len(block) < 2:
             return told
         middle = (2 * np.arange(n) + 1) * n_bins // (2 * n)
         ranked = np.append(0, np.cumsum(np.diff(middle) > 0)).astype(np.int32)
-        step = max(CELLS // n, 1)
+        step = max(ORDERED_CELLS // n, 1)
         for first in range(0, len(block), step):
             some = block[first : first + step]
             order = np.argsort(some, axis=1)
@@ -329,7 +329,7 @@ def quantile_bins(
 
 def new_sample(stream: Stream, rng: np.random.Generator, resources: Resources) -> RowSample:
     """Return an empty sample as large as is useful and as memory allows."""
-    n_rows = min(SAMPLE_ROWS, max(resources.memory // (32 * max(stream.n_features, 1)), 1000))
+    n_rows = min(CUT_ROWS, max(resources.memory // (32 * max(stream.n_features, 1)), 1000))
     return RowSample.of_classes(stream.class_counts, n_rows, int(rng.integers(2**63)))
 
 

@@ -23,10 +23,10 @@ from fewer.statistics import Bins, ClassMoments, JointCounts, LevelMoments, Targ
 from fewer.statistics._moments import across, head, shift_of
 
 LevelTable = Callable[[int], FloatArray]  # Gives the joint counts of a nominal column's levels and the classes.
-TINY = 1e-290  # P-values below it lose their digits; their logarithms are taken another way.
+TINY_P = 1e-290  # P-values below it lose their digits; their logarithms are taken another way.
 FEW_FREEDOMS = 20  # Degrees of freedom up to which the tail of chi-squared is summed.
 # Degrees of freedom from which Hill's expansion of the t distribution has all digits of p-values that are not rare.
-MANY_ROWS = 1_000
+MANY_DEGREES = 1_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,11 +56,11 @@ def f_tests(above: FloatArray, below: FloatArray, one: Any, other: Any, usable: 
     """
     one, other = np.maximum(one, 1).astype(np.float64), np.maximum(other, 1).astype(np.float64)
     F = np.divide(above, below, out=np.zeros_like(above), where=usable & ~sure)
-    simple = len(F) > 0 and one.max() <= 1 and other.min() >= MANY_ROWS
+    simple = len(F) > 0 and one.max() <= 1 and other.min() >= MANY_DEGREES
     p = np.where(usable & ~sure, _t_tails(other, F) if simple else fdtrc(one, other, F), np.where(sure, 0.0, 1.0))
     with np.errstate(divide="ignore"):
         log_p = np.log(p)
-    if (far := (p < TINY) & ~sure).any():
+    if (far := (p < TINY_P) & ~sure).any():
         a, b, w = other[far] / 2.0, one[far] / 2.0, (other / (other + one * F))[far]
         series = np.maximum(1.0 - w * (a + b) / (a + 1.0), 1e-3)
         log_p[far] = a * np.log(w) + b * np.log1p(-w) - np.log(a) - betaln(a, b) - np.log(series)
@@ -92,7 +92,7 @@ def _chi2_tails(freedom: FloatArray, statistic: FloatArray) -> FloatArray:
     k = int(freedom.max(initial=1))
     if k > FEW_FREEDOMS or not (freedom == k).all():
         return np.asarray(chdtrc(freedom, statistic))
-    half = np.clip(statistic / 2.0, TINY, 1e300)
+    half = np.clip(statistic / 2.0, TINY_P, 1e300)
     p = erfc(np.sqrt(half)) if k % 2 else np.exp(-half)
     for j in range(2 - k % 2, k, 2):
         p += np.exp(j / 2.0 * np.log(half) - half - gammaln(j / 2.0 + 1.0))
@@ -109,7 +109,7 @@ def chi2_tests(statistic: FloatArray, freedom: Any) -> Tests:
     p = np.where(usable, _chi2_tails(k, statistic), 1.0)
     with np.errstate(divide="ignore"):
         log_p = np.log(p)
-    if (far := p < TINY).any():
+    if (far := p < TINY_P).any():
         a, h = k[far] / 2.0, statistic[far] / 2.0
         log_p[far] = a * np.log(h) - h - gammaln(a) - np.log(h + 1.0 - a)
     return Tests(statistic, p, log_p)

@@ -368,7 +368,7 @@ def _sizes_of(coefficients: Any) -> FloatArray:
 
 
 LASSO = {"fit_intercept": True, "positive": False, "precompute": False, "warm_start": False, "selection": "cyclic"}
-MOST_ROUNDS = 10_000
+LASSO_ROUNDS = 10_000
 
 
 def _lasso_sizes(estimator: Any, problem: Problem, seed: int) -> FloatArray | None:
@@ -387,7 +387,7 @@ def _lasso_sizes(estimator: Any, problem: Problem, seed: int) -> FloatArray | No
         return None  # scikit-learn says what is wrong
     columns, target = problem.X.T.copy(order="C"), problem.y - problem.y.mean()
     coefficients, penalty = np.zeros(len(columns)), (float(alpha * ratio), float(alpha * (1 - ratio)))
-    done = fit_rows(columns, target, coefficients, penalty, TOLERANCE * float(target.std()), MOST_ROUNDS)
+    done = fit_rows(columns, target, coefficients, penalty, TOLERANCE * float(target.std()), LASSO_ROUNDS)
     return np.abs(coefficients) if done else None
 
 
@@ -619,7 +619,7 @@ def correlated_groups(problem: Problem, above: float) -> IntArray:
     return np.asarray(fcluster(tree, 1.0 - above, "distance"), dtype=np.int64) - 1
 
 
-MOST_ROWS = 200  # Rows that stand for the table where a model of no known kind is explained, and rows explained then.
+SHAP_ROWS = 200  # Rows that stand for the table where a model of no known kind is explained, and rows explained then.
 
 
 class Shap(ModelRanker):
@@ -703,8 +703,8 @@ def shap_sizes(model: Any, background: FloatArray, rows: Problem, seed: int) -> 
         values = shap.LinearExplainer(final, base).shap_values(cells)
     else:
         draw = np.random.default_rng(seed)
-        base = base[draw.permutation(len(base))[:MOST_ROWS]]
-        chosen = draw.permutation(len(cells))[:MOST_ROWS]
+        base = base[draw.permutation(len(base))[:SHAP_ROWS]]
+        chosen = draw.permutation(len(cells))[:SHAP_ROWS]
         cells, weights = cells[chosen], weights[chosen]
         predict = final.predict_proba if hasattr(final, "predict_proba") else final.predict
         values = shap.Explainer(predict, base, seed=seed)(cells, silent=True).values

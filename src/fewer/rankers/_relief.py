@@ -35,9 +35,9 @@ from fewer.parallel import in_threads
 from fewer.problem import FloatArray, IntArray, Problem, Task
 
 # Rows a task: sums are added chunk by chunk, so that the number of threads changes nothing.
-CHUNK = 256
+TASK_ROWS = 256
 # Columns that are brought into steps at once.
-BLOCK = 4096
+STEPPED_AT_ONCE = 4096
 # Lengths of lists that a GPU's kernel is compiled for.
 CAPACITIES = (4, 12, 24, 48, 96)
 # Rows and features that one task of a GPU's goes through.
@@ -272,8 +272,8 @@ class _Near:
 def _in_steps(rows: FloatArray, columns: IntArray) -> NDArray[np.int16]:
     """Return some columns in coarse steps, (n_columns, n_rows); block by block, so that wide tables are not copied."""
     steps = np.empty((len(columns), len(rows)), dtype=np.int16)
-    for low in range(0, len(columns), BLOCK):
-        steps[low : low + BLOCK] = np.rint(STEPS * rows[:, columns[low : low + BLOCK]].T)
+    for low in range(0, len(columns), STEPPED_AT_ONCE):
+        steps[low : low + STEPPED_AT_ONCE] = np.rint(STEPS * rows[:, columns[low : low + STEPPED_AT_ONCE]].T)
     return steps
 
 
@@ -289,12 +289,12 @@ def _slack(n_features: int) -> float:
 
 def sum_of_chunks(function: Any, n_rows: int, resources: Resources) -> Any:
     """Sum what a function of the first row and the one after the last returns for each chunk of rows."""
-    starts = range(0, n_rows, CHUNK)
+    starts = range(0, n_rows, TASK_ROWS)
     total: Any = 0
     # As many chunks at a time as there are threads: on wide tables the sums of all would be as large as the table.
     for low in range(0, len(starts), max(resources.n_jobs, 1)):
         batch = starts[low : low + max(resources.n_jobs, 1)]
-        for part in in_threads(lambda start: function(start, min(start + CHUNK, n_rows)), batch, resources.n_jobs):
+        for part in in_threads(lambda start: function(start, min(start + TASK_ROWS, n_rows)), batch, resources.n_jobs):
             total = total + part
     return total
 

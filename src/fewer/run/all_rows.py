@@ -32,14 +32,14 @@ EVEN = ("balanced_accuracy", "roc_auc")
 CLIPPED = 4.0
 # Products that join the fit at most, and the standard errors by which each must differ from zero.
 MOST_PRODUCTS, SURE = 40, 5.0
-RIDGE = 1e-7
+PRODUCTS_RIDGE = 1e-7
 ROW_FIELDS = ("y", "sample_weight", "groups", "time")
 # Sums of groups that a fold keeps where groups are many: some groups together count as one.
 GROUP_CELLS = 500
 # Rows whose inputs are there at a time: they fit into the cache, and beside the table into little memory.
-BLOCK_ROWS = 8192
+CACHED_ROWS = 8192
 # Sizes that are scored, beside all features.
-LARGEST = 40
+SCORED_SIZES = 40
 # Bins of answers from -2 to 2, within which rows tie where they are ranked.
 RANK_BINS = 8192
 
@@ -257,8 +257,8 @@ class OtherRows:
                 wanted &= self.before.judges(self.before.cells(chunk, part, start)) < 0
             others = np.flatnonzero(wanted)
             start += chunk.n_samples
-            for low in range(0, len(others), BLOCK_ROWS):
-                yield self.weighted(self.terms.problem(chunk, others[low : low + BLOCK_ROWS]))
+            for low in range(0, len(others), CACHED_ROWS):
+                yield self.weighted(self.terms.problem(chunk, others[low : low + CACHED_ROWS]))
 
     def weighted(self, rows: Problem) -> Problem:
         """Weigh rows by their classes, where these count the same.
@@ -342,7 +342,7 @@ def eliminated(products: FloatArray, n_inputs: int, units: Sequence[IntArray]) -
         Units, in the order in which they left.
     """
     first = 1 + n_inputs
-    P = np.linalg.inv(products[1:first, 1:first] + RIDGE * products[0, 0] * np.eye(n_inputs))
+    P = np.linalg.inv(products[1:first, 1:first] + PRODUCTS_RIDGE * products[0, 0] * np.eye(n_inputs))
     B = P @ products[1:first, first:]
     there = np.ones(n_inputs, dtype=bool)
     left, order = list(range(len(units))), []
@@ -618,7 +618,7 @@ class EliminationOrder:
         -------
         EliminationOrder
         """
-        scorer = FoldedLeastSquaresScorer(gram, [used], RIDGE)
+        scorer = FoldedLeastSquaresScorer(gram, [used], PRODUCTS_RIDGE)
         units = [terms.of_features(unit) for unit in space.units]
         left = eliminated(scorer.system.parts.sum(axis=0), gram.n_inputs, units)
         return cls(scorer, terms, space, left[::-1])
@@ -729,7 +729,7 @@ class AllRows:
         used = [deal.trains(without) for without in (None, *range(len(deal.held)))]
         whole, *folds = (EliminationOrder.of(gram, terms, space, cells) for cells in used)
         n_units = len(space.units)
-        sizes = [*range(0 if space.base.any() else 1, min(n_units, LARGEST)), n_units]
+        sizes = [*range(0 if space.base.any() else 1, min(n_units, SCORED_SIZES)), n_units]
         products = whole.scorer.system.parts.sum(axis=0)
         spread = float(products[-1, -1] / products[0, 0]) or 1.0
         fits = [LinearRule.of(gram, one.scorer, [one.mask(size) for size in sizes], spread) for one in folds]

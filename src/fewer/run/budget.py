@@ -18,10 +18,10 @@ from fewer.selectors import AutoSelector
 from fewer.validate import stratified_sample
 
 # The share of the seconds that the plan spends; the rest is for what was not measured.
-MARGIN = 0.8
+USABLE = 0.8
 ROUNDS = 5
 # Subsets that a measurement begins with, and the seconds that it must see.
-FEW, MEASURED = 4, 0.1
+FIRST_SUBSETS, MEASURED = 4, 0.1
 # Rows of a race that is timed.
 TIMED, TIMED_OF_A_CLASS = 100, 8
 # A race takes longer by this power of its rows; what comes beside it (stand-ins, pictures) is this share of one.
@@ -275,7 +275,7 @@ def _seconds_a_flip(scorer: Scorer, mask: NDArray[np.bool_], units: list[NDArray
     """Time batches, the first of few, until enough time has been seen."""
     began, n = time.perf_counter(), 0
     while n == 0 or time.perf_counter() - began < MEASURED:
-        batch = units[:FEW] if n == 0 else units
+        batch = units[:FIRST_SUBSETS] if n == 0 else units
         scorer.flips(mask, batch, np.ones(len(batch), dtype=bool))
         n += len(batch)
     return (time.perf_counter() - began) / n
@@ -324,11 +324,11 @@ def seconds_along(
         return time.perf_counter() - began
 
     clocked(1)  # compiled, if need be, before the clock is looked at
-    few, n = clocked(FEW), 2 * FEW
-    while (longer := clocked(FEW + n) - few) < MEASURED and n < 1 << 14:
+    few, n = clocked(FIRST_SUBSETS), 2 * FIRST_SUBSETS
+    while (longer := clocked(FIRST_SUBSETS + n) - few) < MEASURED and n < 1 << 14:
         n *= 4
     each = max(longer / n, 1e-9)
-    return max(few - FEW * each, 0.0), each
+    return max(few - FIRST_SUBSETS * each, 0.0), each
 
 
-__all__ = ["BESIDE", "GROWTH", "MARGIN", "Budget", "parse_budget", "seconds_along", "seconds_for", "seconds_of_auto"]
+__all__ = ["BESIDE", "GROWTH", "USABLE", "Budget", "parse_budget", "seconds_along", "seconds_for", "seconds_of_auto"]

@@ -17,7 +17,7 @@ from fewer.errors import InputError
 from fewer.evaluate import luck_of_best
 from fewer.evaluate.grading import refuse_scoring
 from fewer.problem import Problem
-from fewer.run.budget import BESIDE, GROWTH, MARGIN, Budget, parse_budget, seconds_along, seconds_for, seconds_of_auto
+from fewer.run.budget import BESIDE, GROWTH, USABLE, Budget, parse_budget, seconds_along, seconds_for, seconds_of_auto
 from fewer.run.request import Request
 from fewer.search import Forward
 from fewer.selectors import AutoSelector, RankSelector, SubsetSelector
@@ -26,15 +26,15 @@ from fewer.text import duration, listed
 from fewer.validate import near_copies, stratified_sample
 
 # Smallest number of steps of a search; with less time, fewer folds are planned.
-STEPS = 10
+LEAST_STEPS = 10
 AUTO_ROWS = 5_000
 # The share of rows with near-copies from which on a note asks for groups.
-COPIES = 0.5
-RARE = "(rare)"
+NEAR_COPIES_SHARE = 0.5
+MERGED_CLASS = "(rare)"
 # How much the best feature may gain by luck before a search is preceded by a warning.
-LUCK = 0.05
+WARNED_LUCK = 0.05
 # A table with fewer rows is answered with fewer folds where a class needs that.
-FEW_ROWS = 30
+SMALL_TABLE = 30
 # From this number of classes on, with fewer rows a class than this, the luck of their frequencies shows in held-out
 # scores (experiments/interval_coverage.md).
 MANY_CLASSES, FEW_A_CLASS = 10, 12
@@ -162,7 +162,7 @@ def luck_of_search(plan: Plan, problem: Problem) -> str:
     'With 200 rows and 50 features, the best feature would score abou'
     """
     luck = luck_of_best(problem) if isinstance(plan.selector, SubsetSelector) and problem.y.ndim == 1 else 0.0
-    if luck < LUCK:
+    if luck < WARNED_LUCK:
         return ""
     score = f"an R² of {luck:.2f}" if problem.task == "regression" else f"{100 * luck:.0f} points above chance"
     return (
@@ -193,7 +193,7 @@ def _budget_of_auto(problem: Problem, asked: Request, auto: AutoSelector) -> Bud
     began = time.monotonic()
     rows, one = seconds_of_auto(auto, problem, asked.seed)
     spent = time.monotonic() - began
-    share = MARGIN * (seconds - spent) / (1 + asked.n_folds + BESIDE)
+    share = USABLE * (seconds - spent) / (1 + asked.n_folds + BESIDE)
     affordable = min(int(rows * (max(share, 0.0) / one) ** (1 / GROWTH)), problem.n_samples)
     each = one * (max(affordable, 1) / rows) ** GROWTH
     return Budget(
@@ -281,9 +281,9 @@ def _budget_of_search(
     shortest = first + each * max(n_searches * least - begun, 0)
     _refuse_too_little(shortest, asked)
     for n_folds in (asked.n_folds, min(asked.n_folds, 2)):  # rather fewer folds than a search cut off at its beginning
-        share = MARGIN * (seconds - spent) / (1 + n_folds)
+        share = USABLE * (seconds - spent) / (1 + n_folds)
         n_subsets = begun + int((share - first) / each)
-        if n_subsets >= STEPS * n_searches * space.n_units:
+        if n_subsets >= LEAST_STEPS * n_searches * space.n_units:
             break
     n_subsets = max(n_subsets, n_searches * least)
     expected = first + each * max(n_subsets - begun, 0)
@@ -372,7 +372,7 @@ def prepare_rows(problem: Problem, asked: Request, most: int = AUTO_ROWS) -> Pro
             "are too high."
         )
         problem = problem.noted(note)
-    if problem.groups is None and near_copies(problem) > COPIES:
+    if problem.groups is None and near_copies(problem) > NEAR_COPIES_SHARE:
         note = (
             "Many rows are near-duplicates, as if several came from one patient or machine, and no groups are "
             "given: held-out scores are then far too optimistic. Name the group column (groups=, --groups)."
@@ -436,7 +436,7 @@ def fewer_folds(problem: Problem, cv: Any, rare: str = "refuse") -> tuple[Proble
     >>> fewer_folds(problem, 5)[1]
     2
     """
-    small = problem.n_samples < FEW_ROWS and problem.y.ndim == 1 and rare == "refuse"
+    small = problem.n_samples < SMALL_TABLE and problem.y.ndim == 1 and rare == "refuse"
     if not small or isinstance(cv, bool) or not isinstance(cv, int) or problem.task != "classification":
         return problem, cv
     counts = np.bincount(problem.y, minlength=problem.n_classes)
@@ -494,14 +494,14 @@ def treat_rare(problem: Problem, n_folds: int, rare: str) -> Problem:
         changed = problem.take(~few[problem.y])
         what = f"{int(counts[few].sum())} rows of rare classes ({names}) were dropped."
     else:
-        changed, what = _merged(problem, few), f"Rare classes ({names}) were merged into {RARE!r}."
+        changed, what = _merged(problem, few), f"Rare classes ({names}) were merged into {MERGED_CLASS!r}."
     if (np.bincount(changed.y, minlength=changed.n_classes) > 0).sum() < 2:
         raise InputError(f"Without the rare classes ({names}) only one class is left; use fewer folds.")
     return replace(_recoded(changed), notes=(*problem.notes, what))
 
 
 def _merged(problem: Problem, few: np.ndarray) -> Problem:
-    labels = (*(label for code, label in enumerate(problem.classes) if not few[code]), RARE)
+    labels = (*(label for code, label in enumerate(problem.classes) if not few[code]), MERGED_CLASS)
     place = np.cumsum(~few) - 1
     codes = np.where(few[problem.y], len(labels) - 1, place[problem.y])
     return replace(problem, y=codes.astype(np.int64), classes=labels)

@@ -201,7 +201,7 @@ def run_plan(
         LOGGER.info("%s", warning)
     cv, answer, outcome = plan.request.cv, None, None
     try:
-        with interruptible(), one_blas_thread() if problem.X.size <= SMALL else nullcontext():
+        with interruptible(), one_blas_thread() if problem.X.size <= ONE_THREAD_CELLS else nullcontext():
             answer = running.search()
             if answer.trace.ending is Ending.INTERRUPTED:
                 raise KeyboardInterrupt
@@ -242,9 +242,9 @@ def run_kept(
 
 
 # Cells up to which several threads for one matrix product wait for each other longer than they work.
-SMALL = 10**6
+ONE_THREAD_CELLS = 10**6
 # Number of rows that `auto` must see for a small budget not to be reported.
-ENOUGH = 400
+ENOUGH_ROWS = 400
 
 
 @dataclass
@@ -276,7 +276,7 @@ class _Running:
         if self.budget is not None and answer.trace.ending is Ending.CLOCK:
             self.budget = self.budget.cut(answer.trace.n_evaluations)
         seen = answer.n_seen or n_rows
-        if self.budget is not None and seen < min(n_rows, ENOUGH):
+        if self.budget is not None and seen < min(n_rows, ENOUGH_ROWS):
             self.notes.append(f"Small budget: auto used {seen:,} of the {n_rows:,} rows; a larger one may find more.")
         return answer
 

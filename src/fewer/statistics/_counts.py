@@ -14,7 +14,7 @@ from fewer.statistics._base import Statistics
 from fewer.statistics._folds import DealtFolds
 
 # Codes are numbers of two bytes.
-MOST_LEVELS = 65_000
+TWO_BYTE_CODES = 65_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,10 +68,10 @@ class Bins:
         """
         bare = [np.empty(0) if nominal else cuts for cuts, nominal in zip(edges, rows.nominal, strict=True)]
         n_levels = [len(rows.levels[f]) if rows.nominal[f] else len(cuts) + 1 for f, cuts in enumerate(bare)]
-        if max(n_levels, default=0) > MOST_LEVELS:
+        if max(n_levels, default=0) > TWO_BYTE_CODES:
             widest = rows.names[int(np.argmax(n_levels))]
             raise InputError(
-                f"Column {widest!r} has {max(n_levels):,} levels, and {MOST_LEVELS:,} can be counted; drop it."
+                f"Column {widest!r} has {max(n_levels):,} levels, and {TWO_BYTE_CODES:,} can be counted; drop it."
             )
         return cls(bare, rows.nominal, np.array(n_levels, dtype=np.int64), target_edges, rows.n_classes)
 

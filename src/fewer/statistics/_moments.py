@@ -24,7 +24,7 @@ FEW_CLASSES = 6
 # Cells for which compiled code, which takes a third of a second to load, is not worth loading.
 FEW_CELLS = 20_000
 # Rows of a class whose mean is near enough to that of all.
-HEAD = 64
+ROWS_FOR_MEAN = 64
 
 
 class Ranges(Statistics):
@@ -383,11 +383,11 @@ def shift_of(rows: Problem) -> FloatArray:
 def head(rows: Problem) -> Problem:
     """Return the first rows of each class, or of all: enough for a shift near the means."""
     if rows.task != "classification":
-        return rows.take(np.arange(min(HEAD, rows.n_samples)))
+        return rows.take(np.arange(min(ROWS_FOR_MEAN, rows.n_samples)))
     order = np.argsort(rows.y, kind="stable")
     starts = np.searchsorted(rows.y[order], np.arange(rows.n_classes))
     place = np.arange(len(order)) - starts[rows.y[order]]
-    return rows.take(np.sort(order[place < HEAD]))
+    return rows.take(np.sort(order[place < ROWS_FOR_MEAN]))
 
 
 def across(table: Any) -> FloatArray:

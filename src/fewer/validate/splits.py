@@ -555,7 +555,7 @@ def _parts(
 
 
 # Rows of a class that a sample keeps, or all of them where there are fewer.
-KEPT = 20
+KEPT_OF_A_CLASS = 20
 # Groups that must fit as a whole into a sample of some size; else rows of all groups are drawn.
 WHOLE = 10
 
@@ -601,8 +601,8 @@ def stratified_sample(problem: Problem, n_samples: int, rng: np.random.Generator
 
 
 def _quotas(counts: IntArray, n_samples: int) -> IntArray:
-    """Deal a number of rows out to classes: at least KEPT where there are so many, the rest by size."""
-    floor = np.minimum(counts, min(KEPT, max(n_samples // len(counts), 1)))
+    """Deal a number of rows out to classes: at least `KEPT_OF_A_CLASS` where there are so many, the rest by size."""
+    floor = np.minimum(counts, min(KEPT_OF_A_CLASS, max(n_samples // len(counts), 1)))
     left = n_samples - int(floor.sum())
     if left <= 0:
         return floor
@@ -704,8 +704,8 @@ def _standardized(problem: Problem) -> FloatArray:
     return np.asarray(apart / np.where(spread > 0, spread, 1.0))
 
 
-MOST_COLUMNS, MOST_ROWS, QUERIES = 30, 20_000, 400
-NEIGHBORS = 16
+SEARCHED_COLUMNS, SEARCHED_ROWS, QUERIES = 30, 20_000, 400
+COMPARED_NEIGHBORS = 16
 # How much farther the next row must be for those before it to count as copies.
 JUMP = 2.0
 # Columns in which a smaller share of the cells is distinct are too coarse to tell copies from neighbors.
@@ -735,13 +735,13 @@ def near_copies(problem: Problem) -> float:
     True
     """
     fine = [i for i in np.flatnonzero(~problem.nominal & ~problem.constant) if _is_fine(problem.X[:, i])]
-    if len(fine) < 3 or problem.n_samples < 2 * NEIGHBORS:
+    if len(fine) < 3 or problem.n_samples < 2 * COMPARED_NEIGHBORS:
         return 0.0
-    step = max(len(fine) // MOST_COLUMNS, 1)
-    X = problem.X[:MOST_ROWS, fine[::step][:MOST_COLUMNS]]
+    step = max(len(fine) // SEARCHED_COLUMNS, 1)
+    X = problem.X[:SEARCHED_ROWS, fine[::step][:SEARCHED_COLUMNS]]
     X = (X - np.nanmean(X, axis=0)) / np.maximum(np.nanstd(X, axis=0), 1e-300)
     X = np.where(np.isnan(X), 0.0, X)
-    distances = cKDTree(X).query(X[:: max(len(X) // QUERIES, 1)], k=NEIGHBORS)[0][:, 1:]
+    distances = cKDTree(X).query(X[:: max(len(X) // QUERIES, 1)], k=COMPARED_NEIGHBORS)[0][:, 1:]
     ahead = distances[:, 1:] > JUMP * np.maximum(distances[:, :-1], 1e-12)
     return float(np.mean(ahead.any(axis=1)))
 

@@ -16,8 +16,8 @@ from fewer.contracts import Objective, Resources, SearchSpace, gray_states
 from fewer.criteria import KNN, RANN, GammaTest
 from fewer.models import RANNClassifier
 from fewer.models.rann import (
+    HIDDEN_SIZES,
     N_PARTITIONS,
-    SIZES,
     class_targets,
     classes_of,
     draw_weights,
@@ -130,9 +130,9 @@ def rann(run: Rerun, name: str, subset: str, n_splits: int) -> list[Pair]:
             targets = class_targets(problem.y, 2)
             partitions = 6 if run.quick else N_PARTITIONS
             inner = hidden_size_scores(
-                inputs[train], targets[train], list(SIZES), partitions, rng, RANNClassifier._is_right
+                inputs[train], targets[train], list(HIDDEN_SIZES), partitions, rng, RANNClassifier._is_right
             )
-            layer = draw_weights(inputs.shape[1], SIZES[int(np.argmax(inner))], 0.5, "random", rng)
+            layer = draw_weights(inputs.shape[1], HIDDEN_SIZES[int(np.argmax(inner))], 0.5, "random", rng)
             hidden = np.tanh(inputs @ layer)
             answers = classes_of(hidden @ solve(hidden[train], targets[train], 1e-9)) == problem.y
             return [100.0 * float(answers[train].mean()), 100.0 * float(answers[test].mean())]
