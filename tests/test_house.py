@@ -19,6 +19,7 @@ MOST_LINES = 41_247  # of code: without docstrings, comments and blank lines
 MOST_MODULES = 229
 MOST_PRIVATE_IMPORTS = 24  # of another package's private modules
 MOST_GUESSES = 15  # getattr with a default
+MOST_REUSED = 18  # names of constants that stand at three or more places
 
 
 def code_lines(path: Path) -> int:
@@ -113,3 +114,13 @@ def test_no_decision_reads_the_text_of_a_message():
 
 def test_a_class_name_stands_for_one_thing():
     assert {name for name, n in classes_by_name().items() if n > 1} == set()
+
+
+def test_a_constant_is_named_for_what_it_holds():
+    bodies = [node for path in MODULES for node in ast.parse(path.read_text()).body]
+    targets = [target for node in bodies if isinstance(node, ast.Assign) for target in node.targets]
+    targets += [node.target for node in bodies if isinstance(node, ast.AnnAssign)]
+    names = [name for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)]
+    stored = [name.id for name in names if isinstance(name.ctx, ast.Store)]
+    places = Counter(name for name in stored if re.fullmatch(r"[A-Z][A-Z0-9_]*", name))
+    assert sum(n >= 3 for n in places.values()) <= MOST_REUSED
