@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fewer.io import calendar_groups, read_table
-from fewer.io._cells import DateFormat, NumberFormat, find_compact, find_date_format, find_epoch, find_number_format
+from fewer.io._cells import DateFormat, NumberFormat, find_compact, find_date_format, find_number_format
+from fewer.io._kinds import typed_columns
 
 
 @pytest.mark.parametrize(
@@ -151,10 +152,13 @@ def test_days_that_could_be_months_have_a_rival():
 
 def test_moments_as_numbers_need_a_name():
     seconds = pl.Series([1.7e9, 1.71e9])
-    assert find_epoch("created_at", seconds).order == "seconds"
-    assert find_epoch("timestamp", 1000 * seconds).order == "milliseconds"
-    for name, numbers in (("count", seconds), ("created_at", pl.Series([5.0, 1.7e9])), ("date", seconds + 0.5)):
-        assert find_epoch(name, numbers) is None
+    cells = {"created_at": seconds, "timestamp": 1000 * seconds, "count": seconds, "date": seconds + 0.5}
+    texts = pl.DataFrame(cells | {"birth": [5.0, 1.7e9]}).cast(pl.String)
+    readings = typed_columns(texts, str).readings
+    assert {name: reading.format.order for name, reading in readings.items() if reading.kind == "date"} == {
+        "created_at": "seconds",
+        "timestamp": "milliseconds",
+    }
     assert DateFormat("milliseconds").read(pl.Series(["1700000000500"]))[0] == datetime(
         2023, 11, 14, 22, 13, 20, 500000
     )

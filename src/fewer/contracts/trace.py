@@ -31,7 +31,7 @@ def size_of(masks: NDArray[Any]) -> IntArray:
     return np.count_nonzero(masks, axis=-1).astype(np.int64)
 
 
-def _columns_of(mask: NDArray[Any], most: int = 12) -> str:
+def _columns_of(mask: NDArray[Any]) -> str:
     """Name the columns of a subset by number, for a reader.
 
     Examples
@@ -40,7 +40,7 @@ def _columns_of(mask: NDArray[Any], most: int = 12) -> str:
     '0, 2'
     """
     columns = np.flatnonzero(mask).tolist()
-    return ", ".join(map(str, columns[:most])) + (", …" if len(columns) > most else "")
+    return ", ".join(map(str, columns[:12])) + (", …" if len(columns) > 12 else "")
 
 
 def is_better(score: float, mask: NDArray[Any], best_score: float, best: NDArray[Any]) -> bool:

@@ -92,11 +92,11 @@ class RankingRun:
             out[np.concatenate(units)] = np.repeat(values, [len(unit) for unit in units])
         return out
 
-    def record(self, kept: NDArray[Any], state: NDArray[Any] | None = None) -> None:
+    def record(self, kept: NDArray[Any]) -> None:
         """Record a step: what would be kept now, as a state of the space."""
         mask = self.space.expand(np.asarray(kept, dtype=bool)[None])[0]
         score = 0.0 if self.judge is None else self.judge(mask)
-        self.trace.record(Step(mask if state is None else self.space.expand(state[None])[0], score, mask, score))
+        self.trace.record(Step(mask, score, mask, score))
         if self.follower is not None:
             self.follower(self.trace)
 

@@ -99,10 +99,8 @@ def _held_out(trace: Trace, problem: Problem) -> dict[str, Any]:
     }
 
 
-def standard_error(
-    scorer: PredictiveScorer, mask: Masks, problem: Problem, rng: np.random.Generator, *, n_parts: int = N_PARTS
-) -> float | None:
-    """Return the standard error of a subset's cross-validated score, over parts of the rows.
+def standard_error(scorer: PredictiveScorer, mask: Masks, problem: Problem, rng: np.random.Generator) -> float | None:
+    """Return the standard error of a subset's cross-validated score, over ten parts of the rows.
 
     The held-out predictions are graded again without each stratified part of the rows in turn (the delete-a-group
     jackknife). For accuracy and parts of equal size this is the standard error of the mean over the parts; it serves
@@ -118,8 +116,6 @@ def standard_error(
         The same rows.
     rng : Generator
         Draws the parts.
-    n_parts : int, default=10
-        How many parts.
 
     Returns
     -------
@@ -141,7 +137,7 @@ def standard_error(
     judged = np.isfinite(outputs.reshape(len(outputs), -1)).all(axis=1)
     rows, outputs = problem.take(np.flatnonzero(judged)), outputs[judged]
     try:
-        parts = assign_folds(replace(rows, time=None), n_parts, rng)  # parts are left out, not predicted
+        parts = assign_folds(replace(rows, time=None), N_PARTS, rng)  # parts are left out, not predicted
     except InputError:  # the judged rows are of one group
         return None
     others = [parts != part for part in np.unique(parts)]

@@ -312,17 +312,6 @@ def mixes_dates(text: pl.Series) -> bool:
     return len(present) - read.null_count() >= max(MOSTLY * len(present), 1)
 
 
-def find_epoch(name: str, numbers: pl.Series) -> DateFormat | None:
-    """Distinguish moments from other whole numbers: by their size and by the column's name.
-
-    Examples
-    --------
-    >>> find_epoch("created_at", pl.Series([1.7e9, 1.71e9])).order, find_epoch("count", pl.Series([1.7e9, 1.71e9]))
-    ('seconds', None)
-    """
-    return find_moments(numbers) if DATE_NAME.search(name) else None
-
-
 def find_moments(numbers: pl.Series) -> DateFormat | None:
     """Find whole numbers that could be moments between 1990 and 2100.
 
@@ -334,12 +323,11 @@ def find_moments(numbers: pl.Series) -> DateFormat | None:
     if numbers.null_count() == len(numbers):
         return None
     low, high = (float(cast(float, end)) for end in (numbers.min(), numbers.max()))
-    if not (low >= _FIRST and high < 1e3 * _LAST) or not (numbers.drop_nulls() == numbers.drop_nulls().round()).all():
-        return None
-    if low >= _FIRST and high < _LAST:
-        return DateFormat("seconds")
-    if low >= 1e3 * _FIRST and high < 1e3 * _LAST:
-        return DateFormat("milliseconds")
+    units: dict[Order, float] = {"seconds": 1.0, "milliseconds": 1e3}
+    for order, unit in units.items():
+        if unit * _FIRST <= low and high < unit * _LAST:
+            present = numbers.drop_nulls()
+            return DateFormat(order) if (present == present.round()).all() else None
     return None
 
 

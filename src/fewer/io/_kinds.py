@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from fewer.errors import InputError
 from fewer.io._cells import (
     COMPACT,
+    DATE_NAME,
     ISO,
     ZONED,
     DateFormat,
@@ -25,7 +26,6 @@ from fewer.io._cells import (
     find_clock,
     find_compact,
     find_date_format,
-    find_epoch,
     find_moments,
     find_number_format,
     mixes_dates,
@@ -451,7 +451,7 @@ def _draft_numbers(text: pl.Series, number: pl.Series, looks: _Looks, options: R
         return _Draft(text, cells, CODES)
     if nominal:
         return _Draft(text, number, Reading("nominal"))
-    dates = None if numeric else find_epoch(text.name, number)
+    dates = find_moments(number) if not numeric and DATE_NAME.search(text.name) else None
     if dates is None and looks.compact and not numeric:
         dates = find_compact(text.name, text)
     if dates is not None:
@@ -562,10 +562,12 @@ def _problem(
 def _decide_decimals(drafts: list[_Draft], options: ReadOptions) -> None:
     """Where a column could be read with points or with commas, do as the other columns do."""
     unsure = [draft for draft in drafts if isinstance(draft.rival, NumberFormat)]
-    commas = any(_decimal(draft) == "," and draft.rival is None for draft in drafts)
+    forms = [(draft.text, draft.reading.format) for draft in drafts if draft.rival is None]
+    sure = [(text, form) for text, form in forms if isinstance(form, NumberFormat)]
+    commas = any(form.decimal == "," for _, form in sure)
     if not unsure and not commas:
         return
-    points = any(_decimal(draft) == "." and draft.rival is None and _shows_points(draft) for draft in drafts)
+    points = any(f.decimal == "." and (f.thousands == "," or _are_grouped(text) is False) for text, f in sure)
     if points or not (commas or options.semicolons or options.decimal == ","):
         return
     for draft in unsure:
@@ -578,18 +580,6 @@ def _decide_decimals(drafts: list[_Draft], options: ReadOptions) -> None:
             form = NumberFormat(",", ".")
             draft.column, draft.reading = form.read(draft.text), Reading("numeric", form)
             draft.rival = NumberFormat()
-
-
-def _decimal(draft: _Draft) -> str | None:
-    return draft.reading.format.decimal if isinstance(draft.reading.format, NumberFormat) else None
-
-
-def _shows_points(draft: _Draft) -> bool:
-    """Whether a column has decimal points that cannot be marks of thousands, or commas that can be nothing else."""
-    form = draft.reading.format
-    if isinstance(form, NumberFormat) and form.thousands == ",":
-        return True
-    return _are_grouped(draft.text) is False
 
 
 def _are_grouped(text: pl.Series) -> bool | None:
@@ -700,7 +690,10 @@ def _other_notes(drafts: list[_Draft], options: ReadOptions) -> list[str]:
             f"{subject_of([draft.text.name for draft in strewn])} read as categories: most cells are numbers, but "
             f"some, such as {word!r}, are not. Use --missing if such words mean missing, or --numeric."
         )
-    moments = [(draft.text.drop_nulls(), form) for draft in drafts if (form := _possible_moments(draft, options))]
+    said = {*options.numeric, options.target, *options.readings}
+    numbers = [draft for draft in drafts if draft.reading == NUMERALS and draft.text.name not in said]
+    found = [(draft, form) for draft in numbers if (form := find_moments(draft.column)) is not None]
+    moments = [(draft.text.drop_nulls(), form) for draft, form in found if draft.column.n_unique() >= MIN_CELLS]
     if moments:
         text, form = moments[0]
         notes.append(
@@ -709,14 +702,6 @@ def _other_notes(drafts: list[_Draft], options: ReadOptions) -> list[str]:
         )
     notes += left_out_notes({draft.text.name: draft.reading for draft in drafts})
     return notes
-
-
-def _possible_moments(draft: _Draft, options: ReadOptions) -> DateFormat | None:
-    """Say which moments whole numbers could be: many of them different, all as large as those of our days."""
-    if draft.reading != NUMERALS or draft.text.name in (*options.numeric, options.target, *options.readings):
-        return None
-    form = find_moments(draft.column)
-    return form if form is not None and draft.column.n_unique() >= MIN_CELLS else None
 
 
 def left_out_notes(readings: Mapping[str, Reading], cure: str = "Use --nominal to keep one.") -> list[str]:

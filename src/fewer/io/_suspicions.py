@@ -294,21 +294,20 @@ class _Classes:
         """Say whether a column gives the class of these rows away; `how` says how."""
         y = self.y[rows]
         column = np.where(np.isnan(column), np.inf, column)
-        order = np.argsort(column, kind="stable")
-        starts = _starts(column[order])
-        counts = np.zeros((len(starts), self.n_classes))
-        np.add.at(counts, (np.repeat(np.arange(len(starts)), np.diff([*starts, len(y)])), y[order]), 1)
+        values, codes = np.unique(column, return_inverse=True)
+        places = codes * self.n_classes + y
+        counts = np.bincount(places, minlength=len(values) * self.n_classes).reshape(-1, self.n_classes).astype(float)
         sizes, right = counts.sum(axis=1), counts.max(axis=1).sum()
         if right == len(y):
             chance = float(np.log(np.maximum((self.shares ** sizes[:, None]).sum(axis=1), 1e-300)).sum())
             if chance + np.log(self.n_columns) < np.log(CHANCE):
-                self.how, self.is_copy = "each of its values belongs to one class", len(starts) == self.n_classes
+                self.how, self.is_copy = "each of its values belongs to one class", len(values) == self.n_classes
                 return True
         self.is_copy = False
         if self._apart(column, y):
             self.how = "each class has a range of its own"
             return True
-        if len(starts) > max(self.n_classes, len(y) // MIN_NEAR_COPY_ROWS) or len(y) < MIN_NEAR_COPY_ROWS:
+        if len(values) > max(self.n_classes, len(y) // MIN_NEAR_COPY_ROWS) or len(y) < MIN_NEAR_COPY_ROWS:
             return False
         expected = float(self.shares.max())
         self.how = "except in a few rows"
@@ -348,17 +347,12 @@ class _Quantity:
             return True
         self.is_copy = False
         order = np.argsort(x, kind="stable")
-        starts = _starts(x[order])
+        starts = np.unique(x[order], return_index=True)[1]
         if len(starts) > len(x) // 2:
             return False
         self.how = "each of its values belongs to one value of the target"
         low, high = np.minimum.reduceat(y[order], starts), np.maximum.reduceat(y[order], starts)
         return bool((low == high).all()) and len(np.unique(y)) > 2
-
-
-def _starts(values: FloatArray) -> IntArray:
-    """Return where each run of equal values begins."""
-    return np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]]))
 
 
 def _correlation(x: FloatArray, y: FloatArray) -> float:

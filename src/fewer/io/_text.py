@@ -169,9 +169,11 @@ def find_top(
     last = lines[at]
     if at:
         notes.append(f"The header of {name} is {unit} {last}; what stands above it is passed over.")
-        above = records[at - 1]
+        above = [*records[at - 1]]
         if len(above) == len(names) and len(set(names)) < len(names):
-            names = [f"{group} {cell}".strip() for group, cell in zip(_filled_on(above), names, strict=True)]
+            for place in range(1, len(above)):  # the name of a group stands above the first of its columns
+                above[place] = above[place].strip() or above[place - 1]
+            names = [f"{group.strip()} {cell}".strip() for group, cell in zip(above, names, strict=True)]
     if header is None and at + 1 < len(records) and _is_second_header(records[at + 1], records[at + 2 :]):
         second = records[at + 1]
         names = [f"{cell} {unit_of.strip()}".strip() for cell, unit_of in zip(names, second, strict=False)]
@@ -198,31 +200,18 @@ def _place_of_header(records: list[list[str]]) -> int:
     return 0
 
 
-def _filled_on(groups: list[str]) -> list[str]:
-    """Return names of groups that stand above the first of their columns for all of these."""
-    filled, group = [], ""
-    for cell in groups:
-        group = cell.strip() or group
-        filled.append(group)
-    return filled
-
-
 def _is_second_header(record: list[str], rows: list[list[str]]) -> bool:
     """Say whether a record holds words over columns of numbers, two columns or more: units, or a second name."""
     if len(rows) < MIN_ROWS:
         return False
     numbers = [place for place in range(len(record)) if _are_numbers([row[place] for row in rows if place < len(row)])]
     words = [record[place].strip() for place in numbers]
-    return len(numbers) >= 2 and all(word and word not in MISSING and not _holds_digits(word) for word in words)
+    return len(numbers) >= 2 and all(word and word not in MISSING and not any(map(str.isdigit, word)) for word in words)
 
 
 def _are_numbers(cells: list[str]) -> bool:
     known = [cell for cell in cells if cell.strip() not in MISSING]
-    return len(known) >= MIN_ROWS and all(map(_holds_digits, known))
-
-
-def _holds_digits(cell: str) -> bool:
-    return any(letter.isdigit() for letter in cell)
+    return len(known) >= MIN_ROWS and all(any(map(str.isdigit, cell)) for cell in known)
 
 
 def find_separator(content: bytes) -> str:
