@@ -83,6 +83,7 @@ def classes_by_name() -> Counter[str]:
 
 
 MESSAGES = {"note", "notes", "notes_", "warnings", "reason", "reason_", "promise", "promise_", "verdict"}
+MESSAGES |= {"sentence", "trouble", "message", "kept"}
 READING = {"startswith", "endswith", "find", "index", "removeprefix", "split", "partition"}
 
 

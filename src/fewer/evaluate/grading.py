@@ -351,7 +351,7 @@ class Verdict:
     @classmethod
     def of(
         cls, difference: float | None, low: float | None, high: float | None, *,
-        n_chosen: int, n_features: int, score_name: str, by: str = "", rows_needed: int = 0,
+        n_chosen: int, n_features: int, score_name: str, by: str = "", rows_needed: int = 0, unit: str = "rows",
         score: float | None = None, baseline: float | None = None, one_sided: float = ONE_SIDED,
     ) -> Verdict:  # fmt: skip
         """Decide which of the kinds it is, other than that nothing was found.
@@ -368,6 +368,8 @@ class Verdict:
             Who predicted, put behind the number of features.
         rows_needed : int
             How many rows would settle it; 0 if that is not known.
+        unit : str
+            What is counted: rows, or groups where rows belong to them.
         score : float or None
             The held-out score with the chosen features: what errors in the target's own unit are compared with.
         baseline : float or None
@@ -381,6 +383,7 @@ class Verdict:
         """
         amount = _Amount("r2" if score_name == "R²" else score_name)
         kept, metric = f"{n_chosen:,} of {n_features:,} features{by}", metric_text(score_name)
+        verb = "is" if n_chosen == 1 else "are"
         if n_chosen == n_features:
             all_ = f"All {n_features:,} features are" if n_features > 1 else "The only feature is"
             sentence = f"{all_} kept: with fewer, held-out {metric} is expected to be lower."
@@ -393,7 +396,7 @@ class Verdict:
         span, of = f"{amount(low)} to {amount(high)}, 95 %", f"of held-out {metric}"
         if ERRORS.match(score_name):
             gained = 0.0 if score is None or baseline is None else max(score, score - difference) - baseline
-            return cls._of_errors(*numbers, kept, metric, max(gained, 0.0))
+            return cls._of_errors(*numbers, kept, verb, metric, max(gained, 0.0))
         if low > 0 and difference >= SMALL_GAIN:
             sentence = f"Better with {kept}: {amount(difference, unit=True)} {of} ({span})."
             return cls(Kind.BETTER, *numbers, sentence)
@@ -405,15 +408,15 @@ class Verdict:
             sentence = f"Worse with {kept}: {amount.plain(difference)} {of} {amount.verb(difference)} lost ({span})."
             return cls(Kind.WORSE, *numbers, sentence)
         narrow = f"± {amount.plain(TOLERATED).replace('2.0', '2')}"
-        more = f"; about {rows_needed:,} rows would narrow this to {narrow}" if rows_needed else ""
+        more = f"; about {rows_needed:,} {unit} would narrow this to {narrow}" if rows_needed else ""
         reach = f"between {amount(low)} and {amount(high, unit=True)} {of} (95 %)"
-        sentence = f"Not known whether {kept} {'is' if n_chosen == 1 else 'are'} as good: {reach}{more}."
+        sentence = f"Not known whether {kept} {verb} as good: {reach}{more}."
         return cls(Kind.NOT_KNOWN, *numbers, sentence)
 
     @classmethod
     def _of_errors(
         cls, difference: float, low: float, high: float, lost: float, baseline: float | None, rows_needed: int,
-        kept: str, metric: str, gained: float,
+        kept: str, verb: str, metric: str, gained: float,
     ) -> Verdict:  # fmt: skip
         """Decide by errors in the unit of the target; knowing nothing is wrong by `gained` more."""
         numbers = (difference, low, high, lost, baseline, rows_needed)
@@ -431,7 +434,6 @@ class Verdict:
             span = f"{size(high)} to {size(low)}, 95 %"
             return cls(Kind.WORSE, *numbers, f"Worse with {kept}: {subject} is {size(difference)} higher ({span}).")
         reach = f"{subject} is between {size(low)} higher and {size(high)} lower (95 %)"
-        verb = "is" if kept.startswith("1 of") else "are"
         return cls(Kind.NOT_KNOWN, *numbers, f"Not known whether {kept} {verb} as good: {reach}.")
 
 

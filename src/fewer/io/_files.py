@@ -208,7 +208,7 @@ class UnderstoodTable:
     def _report_endless(self, column: pl.Series, is_target: bool) -> None:
         extreme = (column.cast(pl.Float64).abs() > LARGEST_NUMBER) & column.is_not_nan()
         row, name = int(extreme.arg_true()[0]), column.name
-        message = endless_cell(column[row], "The target" if is_target else f"Column {name!r}", self.place(row))
+        message = endless_cell(column[row], None if is_target else name, self.place(row))
         texts: Iterable[str] = [] if self._texts is None else self._texts[name].filter(extreme).str.strip_chars()
         cells = tuple(dict.fromkeys(texts))
         shown, count, trouble = f"{column[row]:g}", int(extreme.sum()), "infinite or too large"

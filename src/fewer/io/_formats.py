@@ -69,7 +69,7 @@ def unpacked(content: bytes, name: str, limit: int) -> bytes:
             with opened() as file:
                 content = read_limited(file, name, limit)
         except (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, RuntimeError) as error:
-            reason = "it has a password" if "encrypted" in str(error) else "it is damaged"
+            reason = "it has a password" if type(error) is RuntimeError else "it is damaged"
             raise InputError(f"{name} cannot be unpacked: {reason}; copy or pack it again.") from None
     raise InputError(f"{name} holds packed files in packed files; unpack it.")
 

@@ -199,7 +199,6 @@ FIRST_TEXTS = 200
 MOST_STRANGERS = 3
 # Minimum number of distinct values above which words among the numbers are reported.
 MIN_NUMBERS = 3
-AMONG_TEXT = "numbers among words"
 BRACKETS = r"^\s*\(.*\)\s*$"
 _GROUPED = r"^\s*[+-]?[1-9]\d{0,2}(\.\d{3})+\s*$"
 
@@ -226,7 +225,7 @@ class Reading:
 
 # Numbers as programs write them; where it is this very object, every cell was read as one.
 NUMERALS = Reading("numeric", NumberFormat())
-CODES = Reading("nominal", reason="leading zeros")
+CODES, AMONG_TEXT = Reading("nominal", reason="leading zeros"), Reading("nominal", reason="numbers among words")
 TRUTH, ISO_DATES = Reading("boolean"), Reading("date", DateFormat("year-month-day"))
 
 
@@ -480,13 +479,13 @@ def _draft_formatted(text: pl.Series, place: Place, options: ReadOptions) -> _Dr
 
 def _draft_found(text: pl.Series, formatted: FoundCells, place: Place, options: ReadOptions) -> _Draft:
     kind: ColumnKind = "numeric"
-    cells, trouble = formatted.cells, "not a number"
+    cells, expected, example = formatted.cells, "numbers", ""
     if isinstance(formatted.format, DateFormat):
-        kind, trouble = "date", f"not a date ({formatted.format.describe()})"
+        kind, expected, example = "date", "dates", f" ({formatted.format.describe()})"
         cells = cells.dt.date() if (cells.dt.truncate("1d") == cells).all() else cells
     elif formatted.format.decimal == ":":
-        trouble = "not a time (12:30)"
-    problem = _problem(text, cells, trouble, place, options)
+        expected, example = "times of day", " (12:30)"
+    problem = _problem(text, cells, expected, place, options, example)
     return _Draft(text, cells, Reading(kind, formatted.format), formatted.rival, problem)
 
 
@@ -508,14 +507,14 @@ def _draft_strewn(text: pl.Series, place: Place, options: ReadOptions) -> _Draft
         draft = _Draft(text, number, replace(NUMERALS))
     if draft is None or draft.reading.kind == "left out":
         return None
-    trouble = "not a number" if draft.reading.kind == "numeric" else "not a date"
-    draft.text, draft.problem = text, _problem(text, draft.column, trouble, place, options)
+    expected = "numbers" if draft.reading.kind == "numeric" else "dates"
+    draft.text, draft.problem = text, _problem(text, draft.column, expected, place, options)
     return draft
 
 
 def _draft_text(text: pl.Series, number: pl.Series, place: Place, options: ReadOptions) -> _Draft:
     if text.name in options.numeric:
-        return _Draft(text, text, Reading("numeric"), problem=_problem(text, number, "not a number", place, options))
+        return _Draft(text, text, Reading("numeric"), problem=_problem(text, number, "numbers", place, options))
     lower = text.str.to_lowercase()
     if lower.drop_nulls().is_in(["true", "false"]).all():
         return _Draft(text, lower == "true", TRUTH)
@@ -525,21 +524,31 @@ def _draft_text(text: pl.Series, number: pl.Series, place: Place, options: ReadO
         return _Draft(text, text, Reading("left out", reason=reason))
     n_numbers = len(text) - number.null_count()
     if 2 * n_numbers > len(text) - text.null_count() and number.drop_nulls().n_unique() >= MIN_NUMBERS:
-        return _Draft(text, text, Reading("nominal", reason=AMONG_TEXT))
+        return _Draft(text, text, AMONG_TEXT)
     return _Draft(text, text, Reading("nominal"))
 
 
 def _draft_by_schema(text: pl.Series, reading: Reading, place: Place) -> _Draft:
-    fault = {"numeric": "not a number", "boolean": "neither true nor false"}.get(reading.kind, "not a date")
-    if reading.format is not None and reading != NUMERALS:
-        fault += f" ({reading.format.describe()})"
+    expected = {"numeric": "numbers", "boolean": "yes or no"}.get(reading.kind, "dates")
+    example = "" if reading.format is None or reading == NUMERALS else f" ({reading.format.describe()})"
     column = reading.read(text)
-    return _Draft(text, column, reading, problem=_problem(text, column, f"{fault}, as the schema says", place))
+    problem = _problem(text, column, expected, place, example=f"{example}, as the schema says")
+    return _Draft(text, column, reading, problem=problem)
+
+
+# What is wrong with a cell, by what was expected of it.
+FAULTS = {
+    "numbers": "not a number",
+    "dates": "not a date",
+    "times of day": "not a time",
+    "yes or no": "neither true nor false",
+}
 
 
 def _problem(
-    text: pl.Series, column: pl.Series, trouble: str, place: Place, options: ReadOptions | None = None
-) -> ParseProblem | None:
+    text: pl.Series, column: pl.Series, expected: str, place: Place, options: ReadOptions | None = None,
+    example: str = "",
+) -> ParseProblem | None:  # fmt: skip
     """Report the cells that were lost, if any were."""
     odd = column.is_null() & text.is_not_null()
     count = int(odd.sum())
@@ -550,10 +559,8 @@ def _problem(
     cells = tuple(map(str, text.filter(odd).unique(maintain_order=True).to_list()))
     is_target = options is not None and name == options.target
     cure = "give --task classification" if is_target else f"make the column nominal (--nominal {name})"
-    kinds = {"not a number": "numbers", "not a date": "dates", "not a time": "times of day"}
-    expected = next((kind for start, kind in kinds.items() if trouble.startswith(start)), "yes or no")
     message = f"Column {name!r} holds {expected}, but {place(row)} is {cell!r}; correct or clear the cell, or {cure}."
-    return ParseProblem(name, place(row), cell, count, trouble, message, is_target, cells)
+    return ParseProblem(name, place(row), cell, count, FAULTS[expected] + example, message, is_target, cells)
 
 
 # ------------------------------------------------------------------------------------ what other columns show
@@ -682,7 +689,7 @@ def _other_notes(drafts: list[_Draft], options: ReadOptions) -> list[str]:
         example = codes[0].text.filter(codes[0].text.str.strip_chars().str.starts_with("0"))[0].strip()
         names = subject_of([draft.text.name for draft in codes])
         notes.append(f"{names} read as codes because of leading zeros ({example!r}); use --numeric for numbers.")
-    strewn = [draft for draft in drafts if draft.reading.reason == AMONG_TEXT and draft.reading.kind == "nominal"]
+    strewn = [draft for draft in drafts if draft.reading == AMONG_TEXT]
     if strewn:
         text = strewn[0].text
         word = text.filter(text.cast(pl.Float64, strict=False).is_null() & text.is_not_null())[0]

@@ -800,7 +800,7 @@ def target_values(y: Any, place: Place) -> NDArray[Any]:
         raise InputError(f"The target has dtype {values.dtype.name}; numbers, booleans or text are needed.")
     if values.dtype.kind == "f":
         _refuse_missing(np.isnan(values), place)
-        _refuse_endless(values, "The target", place)
+        _refuse_endless(values, None, place)
     return values
 
 
@@ -845,25 +845,24 @@ def _refuse_extremes(table: Table, low: FloatArray, high: FloatArray, place: Pla
     """Refuse columns with numbers too large to be squared, or with differences too small for it."""
     extreme, tiny = (low < -LARGEST_NUMBER) | (high > LARGEST_NUMBER), (low < high) & (high - low < SMALLEST_SPREAD)
     column = int(np.argmax(extreme if extreme.any() else tiny))
-    subject = f"Column {table.names[column]!r}"
     if extreme.any():
-        _refuse_endless(table.X[:, column], subject, place)
+        _refuse_endless(table.X[:, column], table.names[column], place)
     if tiny.any():
-        spread = high[column] - low[column]
-        raise InputError(f"{subject} varies by only {spread:g}, too little to compute with; rescale or drop it.")
+        spread, name = high[column] - low[column], table.names[column]
+        raise InputError(f"Column {name!r} varies by only {spread:g}, too little to compute with; rescale or drop it.")
 
 
-def _refuse_endless(column: FloatArray, what: str, place: Place) -> None:
+def _refuse_endless(column: FloatArray, name: str | None, place: Place) -> None:
     extreme = np.abs(column) > LARGEST_NUMBER
     if extreme.any():
         row = int(np.argmax(extreme))
-        raise InputError(endless_cell(column[row], what, place(row)))
+        raise InputError(endless_cell(column[row], name, place(row)))
 
 
-def endless_cell(value: float, what: str, where: str) -> str:
-    """Say that a cell of the target, or of a column, is infinite or too large."""
+def endless_cell(value: float, name: str | None, where: str) -> str:
+    """Say that a cell of a column, or of the target (None), is infinite or too large."""
     how = "infinite" if np.isinf(value) else f"{value:g}, too large to compute with,"
-    cure = "delete the row" if what == "The target" else "clear it if unknown"
+    what, cure = ("The target", "delete the row") if name is None else (f"Column {name!r}", "clear it if unknown")
     return f"{what} is {how} in {where}; correct the cell, or {cure}."
 
 

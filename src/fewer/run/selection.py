@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal, TypedDict
 
 import numpy as np
@@ -268,15 +268,13 @@ class Selection(Suspected, Origin, Scores, Chosen):
         numbers, score, of_all = self.heldout, self.score_heldout, self.score_heldout_all_features
         ours, all_ = self.judges.get("chosen"), self.judges.get("all")
         by = f" (model: {ours}{f'; all features: {all_}' if ours != all_ else ''})" if ours and all_ else ""
-        made = Verdict.of(
+        return Verdict.of(
             None if score is None or of_all is None else score - of_all,
             numbers.get("difference_low"), numbers.get("difference_high"),
             n_chosen=len(self.features), n_features=self.n_features, score_name=self.score_name, by=by,
             rows_needed=numbers.get("rows_to_tell", 0), score=score, baseline=numbers.get("baseline"),
+            unit="groups" if numbers.get("by") == "group" else "rows",
         )  # fmt: skip
-        # What is counted is groups, where rows belong to them.
-        grouped = numbers.get("by") == "group"
-        return replace(made, sentence=made.sentence.replace(" rows would", " groups would")) if grouped else made
 
     @property
     def names(self) -> list[str]:
