@@ -698,13 +698,13 @@ def _dated(days: FloatArray, name: str, forced: Kind | None, dated: list[str]) -
 def _levels_of(cells: list[Any], present: Sequence[bool] | BoolArray) -> Encoded:
     """Number the distinct cells: in the order of numbers if all are, else of their text."""
     numeric = all(isinstance(cell, NUMBER_TYPES) and not isinstance(cell, bool | np.bool_) for cell in cells)
-    cells = [float(cell) if numeric else _as_text(cell) for cell in cells]
+    cells = [float(cell) if numeric else as_text(cell) for cell in cells]
     distinct = sorted(set(cells))
     codes = {value: code for code, value in enumerate(distinct)}
     return _scatter([codes[cell] for cell in cells], present), "nominal", tuple(map(label_of, distinct))
 
 
-def _as_text(cell: Any) -> str:
+def as_text(cell: Any) -> str:
     return str(cell).lower() if isinstance(cell, bool | np.bool_) else str(cell)
 
 

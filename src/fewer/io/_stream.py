@@ -23,6 +23,7 @@ from fewer.io._reader import (
     EPOCH,
     LARGEST_NUMBER,
     Contract,
+    as_text,
     encode,
     infer_task,
     quantity_notes,
@@ -863,7 +864,7 @@ def _ordered(values: Iterable[Any]) -> tuple[Any, ...]:
     cells = list(values)
     if all(isinstance(cell, int | float) and not isinstance(cell, bool) for cell in cells):
         return tuple(sorted(cells))
-    return tuple(sorted(cells, key=lambda cell: str(cell).lower() if isinstance(cell, bool) else str(cell)))
+    return tuple(sorted(cells, key=as_text))
 
 
 def _places(cells: pl.Series, levels: FloatArray) -> FloatArray:

@@ -347,22 +347,23 @@ class Selection(Suspected, Origin, Scores, Chosen):
         (['petal length (cm)'], [2], 4)
         """
         kept = self.names if features is None else [text_name(label) for label in features]
-        names = self._names_in()
-        if names is None and features is not None:
-            raise InputError("Too many columns to record their names; omit features.")
-        if names is not None and (absent := [name for name in kept if name not in names]):
-            raise InputError(f"The table had no column {absent[0]!r}.")
-        places = {name: i for i, name in enumerate(names or ())}
-        chosen = [i for i, is_kept in enumerate(self.support) if is_kept]
         columns = {column["name"]: column for column in self.data.get("columns", ())}
-        support = chosen if names is None else sorted(places[name] for name in kept)
+        places = {name: place for place, name in enumerate(columns)}
+        are_named = len(columns) == len(self.support)  # of wide tables, some columns are described alone
+        if not are_named and features is not None:
+            raise InputError("Too many columns to record their names; omit features.")
+        if are_named and (absent := [name for name in kept if name not in columns]):
+            raise InputError(f"The table had no column {absent[0]!r}.")
+        chosen = [i for i, is_kept in enumerate(self.support) if is_kept]
+        support = sorted(places[name] for name in kept) if are_named else chosen
+        plain = not are_named or list(columns) == [f"x{i}" for i in range(len(self.support))]
         content = {
             "kind": "fewer pipeline",
             "version": 1,
             "features": kept,
             "support": support,
             "n_features_in": len(self.support),
-            "feature_names_in": None if names == [f"x{i}" for i in range(len(self.support))] else names,
+            "feature_names_in": None if plain else list(columns),
             "columns": [columns[name] for name in kept if name in columns],
             "task": self.data.get("task"),
             "classes": list(self.data.get("classes", {})),
@@ -376,11 +377,6 @@ class Selection(Suspected, Origin, Scores, Chosen):
             "code": self.code,
         }  # fmt: skip
         return json.dumps(finite(content), ensure_ascii=False, indent=1)
-
-    def _names_in(self) -> list[str] | None:
-        """Return the names of all columns, where they are known."""
-        names = [str(column["name"]) for column in self.data.get("columns", ())]
-        return names if len(names) == len(self.support) else None
 
     @classmethod
     def from_json(cls, text: str) -> Selection:

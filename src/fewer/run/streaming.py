@@ -506,16 +506,11 @@ class _Whole:
             judges={"chosen": model, "all": model},
             warnings=[*raced.warnings, *notes],
             n_rows=self.stream.n_samples,
-            data=self._glance(),
+            # Cells and classes of all rows, columns as the sample shows them.
+            data=_with_classes(raced.data | {"missing_cells": self.n_missing}, self.stream),
             evidence=evidence,
             **(outcome if self.asked.cv else {"frequency": outcome["frequency"]}),
         )
-
-    def _glance(self) -> TableGlance:
-        """Describe the table: cells and classes of all rows, columns as the sample shows them."""
-        glance = self.raced.data.copy()
-        glance["missing_cells"] = self.n_missing
-        return _with_classes(glance, self.stream)
 
     def _curve(self, choices: dict[str, BoolArray]) -> dict[str, Any]:
         all_rows = self.found
