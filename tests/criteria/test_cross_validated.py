@@ -8,6 +8,7 @@ import sklearn.metrics
 from joblib import parallel_config
 from sklearn.base import clone
 from sklearn.datasets import load_iris
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SequentialFeatureSelector
 from sklearn.impute import SimpleImputer
@@ -260,3 +261,15 @@ def test_a_run_shows_each_warning_of_a_model_once(run):
         warnings.warn(first[0], ConvergenceWarning, stacklevel=1)
         assert len([each for each in shown if each.category is ConvergenceWarning]) == len(first) + 2
     assert warnings.showwarning is before
+
+
+@pytest.mark.parametrize("n_known", [0, 1])
+def test_boosting_is_fitted_where_a_column_has_no_value_among_the_training_rows(n_known):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    X[n_known:, 1] = np.nan
+    problem = Problem.from_arrays(X, (X[:, 0] > 0).astype(int))
+    train = problem.take(np.arange(1, 60))  # the one known value is held out
+    scorer = CrossValidated(HistGradientBoostingClassifier(max_iter=5)).bind(train, rng, Resources())
+    without = scorer.fit_rule(np.array([True, False, True]))(X)
+    np.testing.assert_array_equal(scorer.fit_rule(np.ones(3, dtype=bool))(X), without)

@@ -26,7 +26,15 @@ from sklearn.utils.validation import has_fit_parameter
 
 from fewer.contracts import CHANGES, ROWS, Criterion, IncompatibleError, Masks, PredictiveScorer, Resources
 from fewer.contracts.declaring import Scoring, parameters
-from fewer.criteria._preparation import OWN_NUMBERS, WORTH_THREADS, Preparation, last_of, library_of, merged_columns
+from fewer.criteria._preparation import (
+    HISTOGRAM_BOOSTINGS,
+    OWN_NUMBERS,
+    WORTH_THREADS,
+    Preparation,
+    last_of,
+    library_of,
+    merged_columns,
+)
 from fewer.criteria._racing import ceiling_of, race
 from fewer.criteria.engines import PartMaker, find_engine, find_part, in_single_precision, is_known, make_part
 from fewer.criteria.engines._engine import Engine, Split
@@ -723,6 +731,9 @@ class CrossValidatedScorer(PredictiveScorer):
             loud = signature(final.fit).parameters.get("verbose")
             if loud is not None and loud.default is True:  # XGBoost prints each round
                 asked["verbose"] = False
+        if isinstance(final, HISTOGRAM_BOOSTINGS) and isinstance(cells, np.ndarray):
+            # scikit-learn refuses a column without any value; one with a single value is not split by either.
+            cells = np.where(np.isnan(cells).all(axis=0), 0.0, cells)
         with naming_one_class(self._labels[train]):
             return model.fit(cells, self._labels[train], **{f"{path}{key}": asked[key] for key in asked})
 
