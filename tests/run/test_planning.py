@@ -99,7 +99,14 @@ def test_rare_classes():
     assert counts(dropped) == {"a": 10, "b": 8}
     assert dropped.notes[-1] == "5 rows of rare classes ('c', 'd') were dropped."
     assert counts(treat_rare(problem, 5, "merge")) == {"a": 10, "b": 8, "(rare)": 5}
-    assert counts(treat_rare(problem, 3, "merge")) == {"a": 10, "b": 8, "d": 3, "(rare)": 2}
+    with pytest.raises(
+        InputError, match=r"Merged, the rare classes \('c'\) still have fewer rows than the 3 folds; drop"
+    ):
+        treat_rare(problem, 3, "merge")
+    with pytest.raises(InputError, match=r"or drop rare classes \(rare='drop'"):  # not what would not help
+        treat_rare(problem, 3, "refuse")
+    one = Problem.from_arrays(np.arange(9.0)[:, None], [*"aaaabbbbc"])
+    assert treat_rare(one, 3, "drop").notes[-1] == "1 row of rare classes ('c') was dropped."
     with pytest.raises(InputError, match="only one class is left"):
         treat_rare(problem, 9, "drop")
     with pytest.raises(InputError, match="rare='keep' is not known"):

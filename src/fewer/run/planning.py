@@ -485,14 +485,24 @@ def treat_rare(problem: Problem, n_folds: int, rare: str) -> Problem:
         what = f"Class {names} has" if few.sum() == 1 else f"Classes {names} have as few as"
         what += f" {rarest} rows" if rarest > 1 else " 1 row"
         cures = ["drop or merge rare classes (rare='drop' or 'merge', --rare drop or merge)"]
+        if counts[few].sum() < n_folds:
+            cures = ["drop rare classes (rare='drop', --rare drop)"]
         if rarest >= 2:
             cures.insert(0, f"use fewer folds (cv={rarest}, --folds {rarest})")
-        if all(isinstance(label, int | float) for label in problem.classes):
-            cures.append("if the target is a quantity, say so (task='regression', --task regression)")
+        if all(isinstance(label, int | float) for label in problem.classes):  # first: then it is no question of classes
+            cures.insert(0, "if the target is a quantity, say so (task='regression', --task regression)")
         raise InputError(f"{what}, fewer than the {n_folds} folds; {', or '.join(cures)}.")
     if rare == "drop":
         changed = problem.take(~few[problem.y])
-        what = f"{int(counts[few].sum())} rows of rare classes ({names}) were dropped."
+        n_rows = int(counts[few].sum())
+        what = (
+            f"{n_rows} row{'s' * (n_rows != 1)} of rare classes ({names}) {'was' if n_rows == 1 else 'were'} dropped."
+        )
+    elif counts[few].sum() < n_folds:
+        raise InputError(
+            f"Merged, the rare classes ({names}) still have fewer rows than the {n_folds} folds; drop them "
+            "(rare='drop', --rare drop), or use fewer folds."
+        )
     else:
         changed, what = _merged(problem, few), f"Rare classes ({names}) were merged into {MERGED_CLASS!r}."
     if (np.bincount(changed.y, minlength=changed.n_classes) > 0).sum() < 2:
