@@ -367,7 +367,7 @@ def listed(items: Sequence[str], most: int) -> str:
     >>> listed(["a", "b", "c"], 2)
     'a, b and 1 more'
     """
-    return ", ".join(items[:most]) + (f" and {len(items) - most} more" if len(items) > most else "")
+    return ", ".join(items[:most]) + (f" and {len(items) - most:,} more" if len(items) > most else "")
 
 
 def nearest(asked: str, names: Iterable[str], what: str = "columns") -> str:

@@ -351,3 +351,29 @@ def test_a_terminal_says_before_a_search_how_far_luck_goes(method, watched, line
     told = capsys.readouterr()
     assert " ".join(told.err.split()).count("about 11 points above chance by luck alone") == lines
     assert "luck" not in told.out
+
+
+def test_a_long_answer_does_not_push_the_verdict_out_of_a_terminal(tmp_path, capsys, monkeypatch):
+    X = np.random.default_rng(0).normal(size=(60, 45))
+    wide = tmp_path / "wide.csv"
+    pl.DataFrame(X).with_columns(y=pl.Series([0, 1] * 30)).write_csv(wide)
+    line = ["select", wide, "-t", "y", "-m", "fisher", "-f", "45", "--folds", "0"]
+    assert run(*line) == 0
+    shown = capsys.readouterr().out
+    assert "more; all are in" not in shown
+    assert shown.startswith("All 45 features are selected, so there is nothing to compare.\n")  # fisher drops none
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    assert run(*line) == 0
+    assert "and 5 more; all are in --json, --report and --save" in capsys.readouterr().out
+
+
+def test_where_nothing_is_found_no_empty_table_is_shown(tmp_path, capsys):
+    X = np.random.default_rng(3).normal(size=(80, 4))
+    noise = tmp_path / "noise.csv"
+    pl.DataFrame(X).with_columns(y=pl.Series([0, 1] * 40)).write_csv(noise)
+    assert run("select", noise, "-t", "y") == 0
+    shown = capsys.readouterr().out
+    assert shown.count("No signal found") == 1
+    assert "selected in" not in shown
+    assert "0 of 4 features" not in shown
+    assert "with the best candidate of each fold" in shown

@@ -1,6 +1,7 @@
 """How a selection shows itself: notebooks, papers, pictures, a pipeline to go on with, a smaller table."""
 
 import json
+from dataclasses import replace
 
 import matplotlib as mpl
 import numpy as np
@@ -98,3 +99,42 @@ def test_save_writes_the_reduced_table(iris, tmp_path, capsys):
         main([*arguments, "--save", str(tmp_path / "t.csv")])
     assert leaving.value.code == 2
     assert "is the input table" in capsys.readouterr().err
+
+
+def test_how_many_features_the_folds_selected_stands_with_the_score(selection):
+    sizes = selection.heldout["fold_sizes"]
+    assert len(sizes) == 5
+    assert sum(sizes) == pytest.approx(5 * sum(selection.frequency.values()))
+    other = replace(selection, heldout={**selection.heldout, "fold_sizes": [1, 3, 2, 1, 1]})
+    assert "(5 folds, selection repeated in each: 1 to 3 features)" in other.scores
+    assert "which selected 1 to 3 features each." in fewer.report.selection_report(other)
+    same = replace(selection, heldout={**selection.heldout, "fold_sizes": [len(selection.features)] * 5})
+    assert "(5 folds, selection repeated in each)" in same.scores
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "said"),
+    [
+        (0.30, 0.90, "Not shown to predict better than knowing nothing: held-out accuracy is 0.33, and 0.30 to 0.90"),
+        (0.10, 0.20, "Worse than knowing nothing: held-out accuracy is 0.33, and 0.10 to 0.20"),
+        (0.90, 0.99, ""),
+    ],
+)
+def test_the_verdict_says_whether_the_score_may_be_that_of_knowing_nothing(selection, low, high, said):
+    told = replace(selection, heldout={**selection.heldout, "low": low, "high": high})
+    assert (f"{said} (95 %) with the selected features." in told.verdict) == bool(said)
+    assert ("knowing nothing" in told.verdict) == bool(said)
+
+
+def test_a_long_answer_keeps_its_summary_short_and_counts_by_thousands(selection):
+    names = [f"c{i}" for i in range(1200)]
+    many = replace(
+        selection, features=names, n_features=2000, stand_ins={name: ["d"] for name in names}, set_aside=names
+    )
+    text = "\n".join(many.summary())
+    assert "Substitutes for c7: d." in text
+    assert "Substitutes for c8:" not in text
+    assert "Substitutes for 1,192 more: in stand_ins, in Python or with --json." in text
+    assert "Not used because constant or empty: c0, c1, c2, c3, c4, c5, c6, c7 and 1,192 more." in text
+    assert "1,200 of 2,000 features selected" in text
+    assert "with all 2,000" in text

@@ -51,7 +51,7 @@ def test_noise_is_called_so_and_the_best_guess_is_kept(shape, task):
     assert selector.p_value_ > 0.05
     assert selector.support_.any()
     assert selector.answer_.is_empty
-    assert "No signal found" in selector.reason_
+    assert "no better than chance" in selector.reason_
 
 
 def test_threads_and_repetition_change_nothing():

@@ -300,8 +300,6 @@ def _told(selection: Selection, curve: dict[str, Any], stop: dict[str, Any]) -> 
 
 # Rows of a class below which it counts as rare.
 RARE = 30
-# Share of the repetitions below which a chosen feature hardly returns.
-SELDOM = 0.5
 # Correlation from which on two features count as copies of each other.
 COPY = 0.95
 # Correlation below which no pair is named.
@@ -364,12 +362,7 @@ def _rare(selection: Selection) -> list[str]:
 
 
 def _seldom(selection: Selection) -> list[str]:
-    often = selection.frequency
-    names = [cut(name, 60) for name in selection.names if 0.0 < often.get(name, 0.0) < SELDOM]
-    was, whose = ("was", "its") if len(names) == 1 else ("were", "their")
-    subject = f"{listed(names, 8)} {was} selected in fewer than half of the folds"
-    seldom = [f"{subject}: other features do about as well in {whose} place."] if names else []
-    return [selection.unconfirmed] * bool(selection.unconfirmed) + seldom
+    return [sentence for sentence in (selection.unconfirmed, selection.seldom) if sentence]
 
 
 def _copies(selection: Selection) -> list[str]:

@@ -20,6 +20,9 @@ from fewer.problem import Problem, Suspected, Suspicion
 from fewer.text import html_card, html_table, in_folds, latex_table, listed, markdown_table, metric_text, score_text
 from fewer.validate import ConfidenceInterval
 
+# Lines of substitutes in a summary; the page and JSON have all.
+MOST_SUBSTITUTES = 8
+
 
 class HeldOutNumbers(TypedDict, total=False):
     """The interval of the held-out score, and the difference from all features with its own."""
@@ -31,6 +34,7 @@ class HeldOutNumbers(TypedDict, total=False):
     difference_high: float
     p_value: float
     n_folds: int
+    fold_sizes: list[int]
     estimand: str
     in_points: bool
     rows_to_tell: int
@@ -188,8 +192,8 @@ class Selection(Suspected, Origin, Scores, Chosen):
     reason : str
         Why `auto` chose as it did.
     heldout : dict
-        The interval of the held-out score, the difference from all features with its interval and p-value, and the
-        number of folds.
+        The interval of the held-out score, the difference from all features with its interval and p-value, the
+        number of folds, and how many features each of them selected.
     sizes : dict
         Score against the number of features (`fewer.evaluate.scores_by_size`).
     redundancy : dict
@@ -262,19 +266,33 @@ class Selection(Suspected, Origin, Scores, Chosen):
     def outcome(self) -> Verdict:
         """Whether the chosen features do as well as all: the kind, the numbers, and a sentence."""
         if self.nothing_found:
-            text = f"No signal found: in these {self.n_rows} rows no feature predicts the target better than chance."
+            text = f"No signal found: in these {self.n_rows:,} rows no feature predicts the target better than chance."
             text += " The requested features are kept anyway." if self.features else ""
             return Verdict(Kind.NOTHING, baseline=self.baseline, sentence=text)
         numbers, score, of_all = self.heldout, self.score_heldout, self.score_heldout_all_features
         ours, all_ = self.judges.get("chosen"), self.judges.get("all")
         by = f" (model: {ours}{f'; all features: {all_}' if ours != all_ else ''})" if ours and all_ else ""
-        return Verdict.of(
+        made = Verdict.of(
             None if score is None or of_all is None else score - of_all,
             numbers.get("difference_low"), numbers.get("difference_high"),
             n_chosen=len(self.features), n_features=self.n_features, score_name=self.score_name, by=by,
             rows_needed=numbers.get("rows_to_tell", 0), score=score, baseline=numbers.get("baseline"),
             unit="groups" if numbers.get("by") == "group" else "rows",
         )  # fmt: skip
+        if len(self.features) == self.n_features and not self.prefer:  # nobody looked at fewer
+            all_ = f"All {self.n_features:,} features are" if self.n_features > 1 else "The only feature is"
+            return replace(made, sentence=f"{all_} selected, so there is nothing to compare.{self._by_luck()}")
+        return replace(made, sentence=made.sentence + self._by_luck())
+
+    def _by_luck(self) -> str:
+        """Say that the held-out score may be that of knowing nothing, where its interval allows it; else nothing."""
+        low, high, baseline = self.heldout.get("low"), self.heldout.get("high"), self.baseline
+        if self.score_heldout is None or low is None or high is None or baseline is None or low > baseline:
+            return ""
+        bottom, top, nothing = (score_text(value, low, high) for value in (low, high, baseline))
+        what = "Worse than" if high < baseline else "Not shown to predict better than"
+        of = f"{nothing}, and {bottom} to {top} (95 %) with the selected features"
+        return f" {what} knowing nothing: held-out {metric_text(self.score_name)} is {of}."
 
     @property
     def names(self) -> list[str]:
@@ -418,7 +436,7 @@ class Selection(Suspected, Origin, Scores, Chosen):
     @property
     def how(self) -> str:
         """Who chose how many features, in a phrase."""
-        chosen = f"{len(self.features)} of {self.n_features} features"
+        chosen = f"{len(self.features):,} of {self.n_features:,} features"
         if self.prefer:
             model = self.judges.get("chosen")
             return f"{chosen} selected automatically{f' for {model}' if model else ''}"
@@ -431,21 +449,50 @@ class Selection(Suspected, Origin, Scores, Chosen):
         if self.score_heldout is None:
             return ""
         low, high, baseline = self.heldout.get("low"), self.heldout.get("high"), self.heldout.get("baseline")
+        sizes = self.sizes_in_folds
+        what = "the selected features" if self.features else "the best candidate of each fold"
         ends = "" if low is None else f" ({score_text(low, low, high)} to {score_text(high, low, high)})"
         return (
-            f"Held-out {metric_text(self.score_name)}: {score_text(self.score_heldout, low, high)}{ends} with the "
-            f"selected features, {score_text(self.score_heldout_all_features, low, high)} with all {self.n_features}"
+            f"Held-out {metric_text(self.score_name)}: {score_text(self.score_heldout, low, high)}{ends} with {what}, "
+            f"{score_text(self.score_heldout_all_features, low, high)} with all {self.n_features:,}"
             f"{'' if baseline is None else f', {score_text(baseline, low, high)} knowing nothing'} "
-            f"({self.heldout['n_folds']} folds, selection repeated in each)."
+            f"({self.heldout['n_folds']} folds, selection repeated in each{f': {sizes}' if sizes else ''})."
         )
 
     @property
+    def sizes_in_folds(self) -> str:
+        """How many features the folds selected, in words; empty if as many as the answer has, or if not known."""
+        sizes = self.heldout.get("fold_sizes") or [len(self.features)]
+        low, high = min(sizes), max(sizes)
+        if low == high == len(self.features):
+            return ""
+        return f"{low:,}{'' if low == high else f' to {high:,}'} feature{'s' * (high != 1)}"
+
+    @property
     def unconfirmed(self) -> str:
-        """Which selected features no fold selected, in a sentence; empty if there are none."""
-        names = [name for name in self.names if self.frequency and not self.frequency.get(name)]
-        was = "was" if len(names) == 1 else "were"
+        """Which selected features no fold selected, nor a substitute, in a sentence; empty if there are none."""
+        names = self._returning(0.0, 0.0)
+        was, it, s = ("was", "it", "s") if len(names) == 1 else ("were", "they", "")
         folds = f"none of the {self.heldout['n_folds']} folds" if "n_folds" in self.heldout else "no fold"
-        return f"{listed(names, 8)} {was} selected in {folds}: fewer rows led to other features." if names else ""
+        sizes = f", which selected {self.sizes_in_folds} each" if self.sizes_in_folds else ""
+        sentence = f"{listed(names, 8)} {was} selected in {folds}{sizes}: whether {it} help{s} is not confirmed."
+        return sentence if names else ""
+
+    @property
+    def seldom(self) -> str:
+        """Which selected features fewer than half of the folds selected, nor a substitute; empty if there are none."""
+        names = self._returning(0.0001, 0.4999)
+        was, its = ("was", "its") if len(names) == 1 else ("were", "their")
+        text = (
+            f"{listed(names, 8)} {was} selected in fewer than half of the folds: {its} selection depends on the rows."
+        )
+        return text if names else ""
+
+    def _returning(self, least: float, most: float) -> list[str]:
+        """Name the selected features that came back, or a substitute did, in such a share of the folds."""
+        returns = self.stability.get("returns") or {}
+        shares = {name: max(self.frequency.get(name, 0.0), returns.get(name) or 0.0) for name in self.names}
+        return [name for name, share in shares.items() if self.frequency and least <= share <= most]
 
     @property
     def planted(self) -> str:
@@ -469,7 +516,7 @@ class Selection(Suspected, Origin, Scores, Chosen):
         list of str
             One sentence or a few a line.
         """
-        lines = [self.outcome.sentence, f"{self.how}."]
+        lines = [self.outcome.sentence, *[f"{self.how}."] * bool(self.features)]
         lines += self.reason.splitlines()
         if self.scores:
             lines.append(self.scores)
@@ -477,7 +524,10 @@ class Selection(Suspected, Origin, Scores, Chosen):
             lines.append(self.promise)
         if self.costs:
             lines.append(f"Price of these features together: {sum(self.costs.values()):.4g}.")
-        lines += [f"Substitutes for {name}: {', '.join(others)}." for name, others in self.stand_ins.items()]
+        substitutes = [f"Substitutes for {name}: {', '.join(others)}." for name, others in self.stand_ins.items()]
+        lines += substitutes[:MOST_SUBSTITUTES]
+        if (n_more := len(substitutes) - MOST_SUBSTITUTES) > 0:
+            lines.append(f"Substitutes for {n_more:,} more: in stand_ins, in Python or with --json.")
         if self.stability.get("with_stand_ins") is not None:
             lines.append(self._stability())
         if self.score_search is not None:
@@ -491,7 +541,7 @@ class Selection(Suspected, Origin, Scores, Chosen):
         if self.planted:
             lines.append(self.planted)
         if self.set_aside:
-            lines.append(f"Not used because constant: {', '.join(self.set_aside)}.")
+            lines.append(f"Not used because constant or empty: {listed(self.set_aside, 8)}.")
         if self.unconfirmed:
             lines.append(f"Warning: {self.unconfirmed}")
         return [*lines, *(f"Note: {warning}" for warning in self.notes)]
@@ -508,7 +558,9 @@ class Selection(Suspected, Origin, Scores, Chosen):
     def _stability(self) -> str:
         """Say how alike the repetitions are, with and without stand-ins."""
         alone, merged = self.stability["index"], self.stability["with_stand_ins"]
-        text = f"Stability over {self.stability['n_repetitions']} repetitions: {alone:z.2f}"
+        text = (
+            f"Stability over {self.stability['n_repetitions']} repetitions (1: always the same features): {alone:z.2f}"
+        )
         return f"{text}; {merged:z.2f} counting substitutes as equal."
 
     def table(self) -> tuple[list[str], list[list[str]]]:
@@ -535,13 +587,10 @@ class Selection(Suspected, Origin, Scores, Chosen):
         return titles, rows
 
     def _repr_html_(self) -> str:
-        title = f"{len(self.features)} of {self.n_features} features"
-        weak = [name for name in self.names if self.frequency and self.frequency.get(name, 0.0) < 0.5]
+        title = f"{len(self.features):,} of {self.n_features:,} features"
         lead = [self.scores, *self.notes] if self.scores else self.notes
-        if self.unconfirmed:
-            lead = [*lead, f"Warning: {self.unconfirmed}"]
-        if weak:
-            lead = [*lead, f"Selected in fewer than half of the folds: {', '.join(weak)}."]
+        weak = [f"Warning: {self.unconfirmed}"] * bool(self.unconfirmed) + [self.seldom] * bool(self.seldom)
+        lead = [*lead, *weak]
         folded = [line for line in self.summary() if line not in {self.verdict, *lead}]
         alarm = [*self.banner] or [""] * bool(weak)
         return html_card(title, [self.verdict, *lead], html_table(*self.table()), folded, alarm)
@@ -717,7 +766,8 @@ def measured(
         "score_heldout_all_features": everyone.estimate,
         "heldout": {
             "low": chosen.low, "high": chosen.high, "difference": difference.estimate, "difference_low": difference.low,
-            "difference_high": difference.high, "p_value": difference.p_value, "n_folds": len(masks), **about,
+            "difference_high": difference.high, "p_value": difference.p_value, "n_folds": len(masks),
+            "fold_sizes": [int(np.count_nonzero(mask)) for mask in masks], **about,
         },
         "frequency": {names[i]: round(float(shares[i]), 4) for i in often if shares[i] > 0},
     }  # fmt: skip

@@ -57,10 +57,7 @@ class RaceAnswer:
     def reason(self, prefer: str, nothing: bool) -> str:
         """Say what was chosen, and why."""
         if nothing:
-            return (
-                "No signal found: on held-out rows the best candidate does no better than chance "
-                f"(p = {self.p_value:.2g})."
-            )
+            return f"On held-out rows the best candidate does no better than chance (p = {self.p_value:.2g})."
         sentences = [self.why]
         size, margin = self.curve["chosen"][prefer], self.margin
         if margin and size < margin["best"]:
