@@ -1,8 +1,10 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from fewer.problem import Problem
-from fewer.selectors.auto._paths import completed, order_by, ranks_of
+from fewer.selectors.auto._paths import completed, order_by, ranks_of, relief_order
 
 
 def test_places_in_an_order_and_what_is_not_in_it_shares_the_end():
@@ -28,3 +30,12 @@ def test_some_columns_of_a_problem_with_their_levels():
     assert part.kinds == ("nominal", "numeric")
     assert part.levels == {0: ("c",)}
     assert np.array_equal(part.X, X[:, [3, 0]])
+
+
+def test_groups_that_leave_no_row_a_neighbor_do_not_end_the_run():
+    """As where groups follow one another in time: the first rows to train on are of one group."""
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    problem = Problem.from_arrays(X, (X[:, 1] > 0).astype(int), groups=np.zeros(40, dtype=int))
+    order = relief_order(problem, 0)
+    assert order[0] == 1
+    np.testing.assert_array_equal(order, relief_order(replace(problem, groups=None), 0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from sklearn.pipeline import Pipeline
 
 from fewer.contracts import Resources
 from fewer.errors import quietly
-from fewer.problem import FloatArray, IntArray, Problem
+from fewer.problem import FloatArray, InputError, IntArray, Problem
 from fewer.rankers import ReliefF, RReliefF
 from fewer.selectors.auto._judges import NodeSplit, ridge_fit, seeded, trees
 
@@ -107,6 +108,10 @@ def lasso_order(split: NodeSplit, owner: IntArray) -> IntArray:
 def relief_order(rows: Problem, seed: int) -> IntArray:
     """Order features by ReliefF, classes weighing the same; it sees what features tell together."""
     ranker = ReliefF() if rows.task == "classification" else RReliefF()
+    try:
+        rows.check_neighbors("ReliefF")
+    except InputError:  # groups that leave no row a neighbor: the order alone may see rows of its own group
+        rows = replace(rows, groups=None)
     return ranker.rank(rows, np.random.default_rng(seed), Resources()).order
 
 
