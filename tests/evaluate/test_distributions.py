@@ -14,6 +14,7 @@ def test_every_value_is_counted_in_its_class_and_bin():
     told = distribution(Problem.from_arrays(x[:, None], y), 0)
     low, high = np.percentile(x[7:], [1, 99])
     assert (told["low"], told["high"]) == pytest.approx((low, high), rel=1e-4)
+    assert (told["least"], told["most"]) == pytest.approx((x[7:].min(), x[7:].max()), rel=1e-4)
     slow = [[0] * BINS for _ in range(3)]
     for value, code in zip(x[7:], y[7:], strict=True):
         place = min(max(int((value - low) / (high - low) * BINS), 0), BINS - 1)

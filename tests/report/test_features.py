@@ -37,3 +37,10 @@ def test_without_evidence_there_are_names_alone(selection):
 )
 def test_differences_are_in_points_or_as_they_are(value, score, told):
     assert in_units(value, score) == told
+
+
+def test_the_range_of_a_feature_is_that_of_its_values_and_not_of_its_picture(selection):
+    name = selection.features[0]
+    summary = {**selection.evidence["distributions"][name], "low": 1.0, "high": 2.0, "least": 0.0, "most": 90.0}
+    told = replace(selection, evidence={**selection.evidence, "distributions": {name: summary}})
+    assert feature_rows(told)[0]["kind"] == "0 to 90"

@@ -29,9 +29,10 @@ def distribution(problem: Problem, column: int) -> dict[str, Any]:
     -------
     dict
         Plain JSON data. `missing` is the number of missing cells; `low` and `high` the ends of the picture of a numeric
-        feature (its 1st and 99th percentile; what lies outside is counted in the last bins), `levels` the values of
-        another. For classes, `counts` (one list a class of `shown_classes`, one count a bin or level) and, of numbers,
-        `medians`. For a quantity, `lower`, `middle` and `upper`: the quartiles of the target in each bin or level.
+        feature (its 1st and 99th percentile; what lies outside is counted in the last bins), `least` and `most` its
+        smallest and largest value, `levels` the values of another. For classes, `counts` (one list a class of
+        `shown_classes`, one count a bin or level) and, of numbers, `medians`. For a quantity, `lower`, `middle` and
+        `upper`: the quartiles of the target in each bin or level.
 
     Examples
     --------
@@ -109,7 +110,8 @@ def _places(problem: Problem, column: int, values: FloatArray) -> tuple[IntArray
             low, high = float(values.min()), float(values.max())
         width = (high - low) or 1.0
         place = np.clip(((values - low) / width * BINS).astype(np.int64), 0, BINS - 1)
-        return place, {"low": plain(low), "high": plain(high)}
+        ends = {"low": low, "high": high, "least": values.min(), "most": values.max()}
+        return place, {name: plain(end) for name, end in ends.items()}
     codes, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
     labels = problem.levels.get(column)
     names = [_level(code, labels) for code in codes]

@@ -74,7 +74,8 @@ def _values(name: str, evidence: Mapping[str, Any]) -> dict[str, Any]:
     levels = summary.get("levels", [])
     kind = ", ".join(cut(level, 14) for level in levels[:4]) + ", …" * (len(levels) > 4)
     if "low" in summary:
-        kind = f"{draw.number(summary['low'])} to {draw.number(summary['high'])}"
+        kind = f"{draw.number(summary.get('least', summary['low']))} to "
+        kind += draw.number(summary.get("most", summary["high"]))
     kind += f", {summary['missing']:,} missing" if summary.get("missing") else ""
     return {"picture": draw.distribution_picture(name, summary, evidence.get("classes", ())), "kind": kind}
 
