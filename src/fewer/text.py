@@ -179,7 +179,8 @@ def metric_text(name: str) -> str:
     ('balanced accuracy', 'ROC AUC', 'negative RMSE')
     """
     words = re.sub("^neg_", "negative ", name).replace("root_mean_squared_error", "RMSE")
-    return words.replace("_", " ").replace("roc auc", "ROC AUC")
+    words = words.replace("_", " ").replace("roc auc", "ROC AUC").replace("brier", "Brier")
+    return re.sub("^f1", "F1", words)
 
 
 def signed(value: float, decimals: int) -> str:

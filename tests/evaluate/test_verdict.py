@@ -143,3 +143,11 @@ def test_rows_needed_are_told_only_where_two_points_mean_something():
     assert "about 3,000 rows" in Verdict.of(0.0, -0.05, 0.05, score_name="R²", **made).sentence
     made_of = Verdict.of(1.0, -0.5, 3.9, score_name="neg_root_mean_squared_error", **made)
     assert made_of.sentence.endswith("held-out RMSE is between 0.5 higher and 3.9 lower (95 %).")
+
+
+def test_less_of_a_loss_of_probabilities_is_better():
+    made = Verdict.of(
+        -0.01, -0.02, 0.004, n_chosen=3, n_features=9, score_name="neg_log_loss", score=-0.4, baseline=-0.69
+    )
+    assert made.sentence.startswith("Not known whether 3 of 9 features are as good: held-out log loss is")
+    assert "negative" not in made.sentence

@@ -138,3 +138,9 @@ def test_a_long_answer_keeps_its_summary_short_and_counts_by_thousands(selection
     assert "Not used because constant or empty: c0, c1, c2, c3, c4, c5, c6, c7 and 1,192 more." in text
     assert "1,200 of 2,000 features selected" in text
     assert "with all 2,000" in text
+
+
+def test_a_model_that_was_given_is_not_told_to_its_giver(selection):
+    told = replace(selection, prefer="balanced", judges={"chosen": "the given model", "all": "the given model"})
+    assert told.how == "2 of 4 features selected automatically for your model"
+    assert "model" not in told.verdict

@@ -30,8 +30,8 @@ SHARES = ("accuracy", "balanced_accuracy", "roc_auc", "f1", "precision", "recall
 QUANTITY_SCORES = re.compile(
     r"r2|explained_variance|max_error|neg_(mean|median|root|max)_|d2_(absolute|pinball|tweedie)"
 )
-# Errors in the unit of the target.
-ERRORS = re.compile(r"max_error|neg_(mean|median|root|max)_")
+# Errors, of which less is better: in the unit of the target, or of a probability.
+ERRORS = re.compile(r"max_error|neg_")
 # How much each part counts in the variance of a difference: rows (of two measurements), folds, the gap between the
 # two measurements.
 OF_ROWS, OF_FOLDS, OF_GAP = 0.7, 0.5, 0.1

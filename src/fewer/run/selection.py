@@ -272,6 +272,7 @@ class Selection(Suspected, Origin, Scores, Chosen):
         numbers, score, of_all = self.heldout, self.score_heldout, self.score_heldout_all_features
         ours, all_ = self.judges.get("chosen"), self.judges.get("all")
         by = f" (model: {ours}{f'; all features: {all_}' if ours != all_ else ''})" if ours and all_ else ""
+        by = "" if ours == all_ == "the given model" else by
         made = Verdict.of(
             None if score is None or of_all is None else score - of_all,
             numbers.get("difference_low"), numbers.get("difference_high"),
@@ -438,7 +439,7 @@ class Selection(Suspected, Origin, Scores, Chosen):
         """Who chose how many features, in a phrase."""
         chosen = f"{len(self.features):,} of {self.n_features:,} features"
         if self.prefer:
-            model = self.judges.get("chosen")
+            model = self.judges.get("chosen", "").replace("the given", "your")
             return f"{chosen} selected automatically{f' for {model}' if model else ''}"
         grammar = " × ".join(component for component in (self.criterion, self.search, self.control) if component)
         return f"{chosen} selected by {self.method}: {grammar}"
