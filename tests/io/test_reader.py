@@ -265,6 +265,12 @@ def test_the_task_is_inferred_and_can_be_overruled():
             {},
             "Column 'x0' is 1e+200, too large to compute with, in row 1; correct the cell, or clear it if unknown.",
         ),
+        (
+            [[-1e308], [1e308]],
+            [0, 1],
+            {},
+            "Column 'x0' is -1e+308, too large to compute with, in row 0; correct the cell, or clear it if unknown.",
+        ),
         ([[1], [2]], ["a", "a"], {}, "The target has only one class, 'a'; at least two are needed."),
         ([[1], [2]], [0.5, 0.5], {}, "The target has only one value, 0.5; choose another target."),
         (

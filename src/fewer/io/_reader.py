@@ -843,7 +843,8 @@ def _refuse_missing(missing: BoolArray, place: Place) -> None:
 
 def _refuse_extremes(table: Table, low: FloatArray, high: FloatArray, place: Place) -> None:
     """Refuse columns with numbers too large to be squared, or with differences too small for it."""
-    extreme, tiny = (low < -LARGEST_NUMBER) | (high > LARGEST_NUMBER), (low < high) & (high - low < SMALLEST_SPREAD)
+    extreme = (low < -LARGEST_NUMBER) | (high > LARGEST_NUMBER)
+    tiny = (low < high) & (high / 2 - low / 2 < SMALLEST_SPREAD / 2)
     column = int(np.argmax(extreme if extreme.any() else tiny))
     if extreme.any():
         _refuse_endless(table.X[:, column], table.names[column], place)
