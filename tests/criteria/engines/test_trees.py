@@ -118,6 +118,17 @@ def test_boosting_of_several_classes_goes_the_ordinary_way():
     assert part_of(GradientBoostingClassifier(random_state=0), X[:60], y[:60], X[60:]).outputs(np.arange(4)) is None
 
 
+@pytest.mark.parametrize("model", [GradientBoostingClassifier, GradientBoostingRegressor])
+def test_the_criterion_of_boosting_has_no_effect(model):
+    X, y = table(0, 2)
+    y = y if is_classifier(model()) else X[:, 0].copy()
+    plain, named = (
+        part_of(model(n_estimators=4, random_state=0, criterion=criterion), X[:60], y[:60], X[60:])
+        for criterion in ("deprecated", "friedman_mse")
+    )
+    np.testing.assert_array_equal(named.outputs(np.arange(4)), plain.outputs(np.arange(4)))
+
+
 @pytest.mark.parametrize(
     "option",
     [{"max_samples": 0.5}, {"warm_start": True}, {"min_samples_leaf": 0.1}, {"random_state": None}, {"ccp_alpha": 0.1}],

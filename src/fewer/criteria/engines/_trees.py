@@ -184,8 +184,8 @@ class BoostingPart(TreePart):
         loss, two = loss_of(self._n_classes), self._n_classes == 2
         start = _start(target, loss, two)
         inside, outside = np.full((len(rows), 1), start), np.full(len(cells), start)
-        kind = model.criterion if model.criterion in ("friedman_mse", "squared_error") else "squared_error"
-        grower, rng = TreeGrower(model, rows, 0, kind, False), np.random.RandomState(model.random_state)
+        # Whatever `criterion` says: scikit-learn names it only to warn that it has no effect.
+        grower, rng = TreeGrower(model, rows, 0, "squared_error", False), np.random.RandomState(model.random_state)
         ones = np.ones(len(rows))
         for _ in range(model.n_estimators):
             gradient = -loss.gradient(y_true=target, raw_prediction=inside, sample_weight=None)
