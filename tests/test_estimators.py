@@ -104,6 +104,17 @@ def test_columns_that_are_not_needed_may_be_left_out():
         reader.read_needed(Plain().fit(X, Y), np.where(np.arange(20)[:, None] == 1, np.inf, X), [2])
 
 
+def test_an_infinite_cell_of_a_frame_is_refused_as_that_of_an_array_is():
+    frame = pl.DataFrame({"a": X[:, 0], "b": X[:, 1]})
+    estimator, reader = Plain().fit(frame, Y), TableReader.of(to_problem(frame, Y))
+    new = frame.with_columns(pl.Series("b", [0.0, -np.inf] + [0.0] * 18))
+    with pytest.raises(InputError, match="contains infinity: row 1, column 'b'"):
+        reader.read(estimator, new)
+    with pytest.raises(InputError, match="contains infinity: row 1, column 'b'"):
+        reader.read_needed(estimator, new, [1])
+    assert np.isnan(reader.read_needed(estimator, new, [0])[:, 1]).all()
+
+
 def test_parameters_that_change_after_a_fit_are_checked_again():
     """Valid ones are remembered with their types: 1 is a size, 1.0 a share."""
     selector = RankSelector(Fisher(), n_features_to_select=1).fit(X, Y).fit(X, Y)

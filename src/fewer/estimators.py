@@ -311,7 +311,7 @@ class TableReader:
             return np.asarray(validate_data(estimator, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False))
         _check_feature_names(estimator, X, reset=False)
         _check_n_features(estimator, X, reset=False)
-        return self.coded(X, range(len(self.names)))
+        return _without_infinity(self.coded(X, range(len(self.names))), self.names)
 
     def read_needed(self, estimator: Any, X: Any, needed: Sequence[int], *, alone: bool = False) -> FloatArray:
         """Return the numbers of new rows in the columns that are needed; the others are NaN and not looked at.
@@ -341,21 +341,14 @@ class TableReader:
             if not alone and (absent or len(columns) >= len(self.names)):
                 _check_feature_names(estimator, X, reset=False)
             cells = self.coded(X, needed)
-            n_samples = len(cells)
         else:
             table = check_array(X, dtype=np.float64, ensure_all_finite=False, input_name="X", estimator=estimator)
             if not (alone and table.shape[1] == len(needed)):
                 _check_n_features(estimator, table, reset=False)
                 table = table[:, needed]
-            if np.isinf(table).any():
-                row, place = np.argwhere(np.isinf(table))[0]
-                raise InputError(
-                    f"Input X contains infinity: row {row}, column {self.names[needed[place]]!r}; give a number, or "
-                    "NaN where it is missing."
-                )
-            cells, n_samples = table, len(table)
-        out = np.full((n_samples, len(self.names)), np.nan)
-        out[:, needed] = cells
+            cells = table
+        out = np.full((len(cells), len(self.names)), np.nan)
+        out[:, needed] = _without_infinity(cells, [self.names[j] for j in needed])
         return out
 
     def coded(self, X: Any, columns: Sequence[int]) -> FloatArray:
@@ -391,3 +384,13 @@ class TableReader:
                 cells = out[:, place]
                 out[:, place] = code_of[np.where(np.isnan(cells), len(levels), cells).astype(np.int64)]
         return out
+
+
+def _without_infinity(cells: FloatArray, names: Sequence[str]) -> FloatArray:
+    """Return cells to be predicted; refuse an infinite one, as `fit` does."""
+    if np.isinf(cells).any():
+        row, place = np.argwhere(np.isinf(cells))[0]
+        raise InputError(
+            f"Input X contains infinity: row {row}, column {names[place]!r}; give a number, or NaN where it is missing."
+        )
+    return cells
