@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
@@ -119,6 +121,20 @@ def test_the_users_scoring_is_what_the_curve_tells(scoring):
     assert selector.support_[[1, 5]].all()
     assert selector.curve_["score_name"] == scoring
     assert selector.judge_.scoring == scoring
+
+
+@pytest.mark.parametrize(
+    ("kind", "scoring", "message"),
+    [
+        ("sum", "r2", "r2 is for regression, but the task is classification"),
+        ("quantity", "f1_macro", "f1_macro is for classification, but the task is regression"),
+        ("sum", "balanced", "Unknown score 'balanced'; did you mean 'balanced_accuracy'?"),
+    ],
+)
+def test_a_score_of_the_other_task_or_of_none_is_refused(kind, scoring, message):
+    X, y, _ = planted(kind, 0, n_rows=60)
+    with pytest.raises(fewer.InputError, match=re.escape(message)):
+        AutoSelector(scoring=scoring, random_state=0).fit(X, y)
 
 
 def test_a_rare_class_is_seen():

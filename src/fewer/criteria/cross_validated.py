@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import logging
+import re
 from collections.abc import Callable, Sequence
 from copy import copy
 from functools import cached_property, partial
@@ -154,6 +156,9 @@ MARGIN = 1e-9  # A column is given up only if it is worse by more than rounding 
 FEWEST_FITTED = 3  # Columns of a step that the estimator itself is fitted to at least, under `race="surrogate"`.
 ALL_ROWS = -1  # Stands for all rows where folds are numbered.
 LOGGER = logging.getLogger(__name__)
+QUANTITY_SCORES = re.compile(
+    r"r2|explained_variance|max_error|neg_(mean|median|root|max)_|d2_(absolute|pinball|tweedie)"
+)
 
 
 @parameters
@@ -830,6 +835,31 @@ def refuse_metric(scoring: Any, problem: Problem) -> None:
         if not cures:
             raise
         raise InputError(f"{name} {reason}; use {' or '.join(cures)}.") from error
+
+
+def refuse_scoring(scoring: Any, problem: Problem) -> None:
+    """Refuse a score that is not known, that is for the other task, or that lacks something.
+
+    Parameters
+    ----------
+    scoring : str, callable or None
+        As the user gave it.
+    problem : Problem
+        The rows.
+    """
+    if isinstance(scoring, str):
+        _refuse_name(scoring, problem.task)
+    refuse_metric(scoring, problem)
+
+
+def _refuse_name(name: str, task: str) -> None:
+    if name not in get_scorer_names():
+        near = difflib.get_close_matches(name, get_scorer_names(), n=1, cutoff=0.5)
+        advice = f"did you mean {near[0]!r}?" if near else "take one of sklearn.metrics.get_scorer_names()."
+        raise InputError(f"Unknown score {name!r}; {advice}")
+    meant = "regression" if QUANTITY_SCORES.match(name) else "classification"
+    if meant != task:
+        raise InputError(f"{name} is for {meant}, but the task is {task}; choose another score.")
 
 
 class FittedRule:

@@ -5,7 +5,6 @@ The words say nothing that is not in the numbers.
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 from collections.abc import Sequence
@@ -16,10 +15,9 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.metrics import get_scorer_names
 
 from fewer.contracts import PredictiveScorer
-from fewer.criteria.cross_validated import refuse_metric, score_outputs
+from fewer.criteria.cross_validated import refuse_scoring, score_outputs
 from fewer.errors import InputError, quietly
 from fewer.problem import FloatArray, Problem
 from fewer.text import metric_text, signed
@@ -27,9 +25,6 @@ from fewer.validate import ConfidenceInterval, Split, fold_interval
 
 # Scores between 0 and 1 that are counted from rows (also with an ending, such as `f1_macro`).
 SHARES = ("accuracy", "balanced_accuracy", "roc_auc", "f1", "precision", "recall", "jaccard", "average_precision")
-QUANTITY_SCORES = re.compile(
-    r"r2|explained_variance|max_error|neg_(mean|median|root|max)_|d2_(absolute|pinball|tweedie)"
-)
 # Errors, of which less is better: in the unit of the target, or of a probability.
 ERRORS = re.compile(r"max_error|neg_")
 # How much each part counts in the variance of a difference: rows (of two measurements), folds, the gap between the
@@ -214,23 +209,6 @@ def score_name(scoring: Any, problem: Problem) -> str:
     if scoring is None:
         return "accuracy" if problem.task == "classification" else "r2"
     return scoring if isinstance(scoring, str) else str(getattr(scoring, "__name__", "score"))
-
-
-def refuse_scoring(scoring: Any, problem: Problem) -> None:
-    """Refuse a score that is not known, that is for the other task, or that lacks something."""
-    if isinstance(scoring, str):
-        _refuse_name(scoring, problem.task)
-    refuse_metric(scoring, problem)
-
-
-def _refuse_name(name: str, task: str) -> None:
-    if name not in get_scorer_names():
-        near = difflib.get_close_matches(name, get_scorer_names(), n=1, cutoff=0.5)
-        advice = f"did you mean {near[0]!r}?" if near else "take one of sklearn.metrics.get_scorer_names()."
-        raise InputError(f"Unknown score {name!r}; {advice}")
-    meant = "regression" if QUANTITY_SCORES.match(name) else "classification"
-    if meant != task:
-        raise InputError(f"{name} is for {meant}, but the task is {task}; choose another score.")
 
 
 def is_share(name: str) -> bool:

@@ -13,9 +13,9 @@ from fewer import registry
 from fewer.contracts import Component, SearchSpace, refuse_unmet_needs
 from fewer.control import Prefilter
 from fewer.criteria import KNN
+from fewer.criteria.cross_validated import refuse_scoring
 from fewer.errors import InputError
 from fewer.evaluate import luck_of_best
-from fewer.evaluate.grading import refuse_scoring
 from fewer.problem import Problem
 from fewer.run.budget import BESIDE, GROWTH, USABLE, Budget, parse_budget, seconds_along, seconds_for, seconds_of_auto
 from fewer.run.request import Request

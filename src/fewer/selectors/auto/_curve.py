@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy.stats import norm, rankdata
 
-from fewer.criteria.cross_validated import refuse_metric, score_outputs
+from fewer.criteria.cross_validated import refuse_scoring, score_outputs
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 from fewer.validate import Split as Rows
 
@@ -89,7 +89,7 @@ class Metric:
         'roc_auc'
         """
         if scoring is not None:
-            refuse_metric(scoring, problem)
+            refuse_scoring(scoring, problem)
             return cls(scoring)
         if problem.task == "regression":
             return cls("r2")
