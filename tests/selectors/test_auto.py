@@ -137,6 +137,22 @@ def test_a_score_of_the_other_task_or_of_none_is_refused(kind, scoring, message)
         AutoSelector(scoring=scoring, random_state=0).fit(X, y)
 
 
+def test_values_far_from_all_others_are_named_and_absolute_errors_see_past_them():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 6))
+    y = 3.0 * X[:, 0] + 2.0 * X[:, 1] + rng.normal(size=200)
+    y[:4] += 200.0
+    by_squares = AutoSelector(random_state=0, standins=False)
+    with pytest.warns(fewer.errors.FewerWarning, match="No signal found"):
+        by_squares.fit(X, y)
+    assert by_squares.notes_[0].startswith("Values of the target far from the others (4 of 200, such as 20")
+    assert by_squares.notes_[0].endswith("or choose the score neg_median_absolute_error.")
+    robust = AutoSelector(scoring="neg_median_absolute_error", random_state=0, standins=False).fit(X, y)
+    assert robust.notes_ == []
+    assert robust.p_value_ < 0.01
+    assert robust.support_[[0, 1]].all()
+
+
 def test_a_rare_class_is_seen():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 8))

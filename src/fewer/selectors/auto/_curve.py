@@ -41,6 +41,8 @@ BY_ROWS = {*SQUARED, "neg_log_loss", AREA, *ABSOLUTE}
 DEPENDENT = np.sqrt(2.0)
 # Rows that are held out together, at least, for their places among each other to count.
 FEWEST_RANKED = 10
+# Median deviations from the median beyond which a value of a quantity is far from the others.
+FAR = 20.0
 # Rows of a class with fewer rows than this weigh no more than those of a class with this many.
 FEW_OF_A_CLASS = 5
 
@@ -109,6 +111,32 @@ class Metric:
         if self.scoring == "r2":
             return "R²"
         return str(self.scoring if isinstance(self.scoring, str) else getattr(self.scoring, "__name__", "score"))
+
+
+def far_values(problem: Problem, scoring: Any) -> str:
+    """Say that a few values of a quantity decide squared errors alone; the empty string where none do.
+
+    They are more than 20 median deviations from the median (of normal values not one in 10^40 is), and
+    make up more than half of the variance.
+
+    Examples
+    --------
+    >>> y = np.append(np.arange(30.0), 5000.0)
+    >>> far_values(Problem.from_arrays(np.zeros((31, 1)), y, task="regression"), "r2").split(";")[0]
+    'Values of the target far from the others (1 of 31, such as 5000) make up 97% of its variance and decide R² alone'
+    """
+    if problem.task != "regression" or scoring not in SQUARED:
+        return ""
+    off, squares = np.abs(problem.y - np.median(problem.y)), (problem.y - problem.y.mean()) ** 2
+    far = np.flatnonzero(off > FAR * np.median(off))
+    share = squares[far].sum() / squares.sum()
+    if share <= 0.5 or not np.median(off) > 0.0:
+        return ""
+    return (
+        f"Values of the target far from the others ({len(far)} of {len(off)}, such as {problem.y[off.argmax()]:.6g}) "
+        f"make up {share:.0%} of its variance and decide {Metric(scoring).name} alone; correct errors among them, or "
+        "choose the score neg_median_absolute_error."
+    )
 
 
 def rare_classes(problem: Problem) -> BoolArray:
@@ -230,21 +258,30 @@ class Loss:
     def told(self, outputs: FloatArray, means: FloatArray) -> FloatArray:
         """Return what outputs tell about each row, on average nothing where they know nothing, (n_rows, n_sizes).
 
-        Of a quantity the product of what is predicted and what is, both from the mean of the training rows. Of classes
-        the place of the row among those held out with it, by what it is given for each class, as far above the middle
-        as it is in the class: neither how sure of itself a model is nor how large a class is matters, as for losses.
+        Of a quantity the product of what is predicted and what is, both from the mean of the training rows; where
+        absolute errors count, of their places, since a few values far from all others would decide that product. Of
+        classes the place of the row among those held out with it, by what it is given for each class, as far above the
+        middle as it is in the class: neither how sure of itself a model is nor how large a class is matters, as for
+        losses.
         """
         if self.problem.task == "regression":
+            if self.scoring in ABSOLUTE:
+                unit = np.sqrt(self._spread)
+                return np.einsum("isc,ic->is", self._places(outputs / unit), self._places(self.target / unit))
             return np.einsum("isc,ic->is", outputs - means[:, None, :], self.target - means)
         contrasts = self.target - 1.0 / self.target.shape[1]
         if contrasts.shape[1] == 2:  # what is given for one class is what the other lacks
             outputs, contrasts = outputs[:, :, 1:], 2.0 * contrasts[:, 1:]
-        places = np.empty(outputs.shape)
+        return np.einsum("isc,ic->is", self._places(outputs), contrasts)
+
+    def _places(self, values: FloatArray) -> FloatArray:
+        """Return how far above the middle each row ranks among those held out with it, as a share of these."""
+        places = np.empty(values.shape)
         small = len(self.folds) < FEWEST_RANKED * len(np.unique(self.folds))
-        for rows in [np.arange(len(outputs))] if small else [self.folds == fold for fold in np.unique(self.folds)]:
-            ranks = rankdata(np.round(outputs[rows], 9), axis=0)
+        for rows in [np.arange(len(values))] if small else [self.folds == fold for fold in np.unique(self.folds)]:
+            ranks = rankdata(np.round(values[rows], 9), axis=0)
             places[rows] = (ranks - ranks.mean(axis=0)) / len(ranks)
-        return np.einsum("isc,ic->is", places, contrasts)
+        return places
 
     def scores(self, outputs: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the score that people read at each size, and its standard error."""

@@ -31,7 +31,7 @@ from fewer.search import Floating
 from fewer.selectors._base import ONE_SIZE, ColumnGroups, Columns, Memory, Selector, Size, lay_out_space
 from fewer.selectors._subset import SubsetSelector
 from fewer.selectors.auto._answer import RaceAnswer, answer_of, answer_without_validation, sizes_that_matter
-from fewer.selectors.auto._curve import Metric, Prefer, rare_classes
+from fewer.selectors.auto._curve import Metric, Prefer, far_values, rare_classes
 from fewer.selectors.auto._encoding import constant_columns
 from fewer.selectors.auto._judges import BOOSTING, criterion_of, estimator_named
 from fewer.selectors.auto._race import MODELS, QUICK, NothingVaries, PathRace, Rounds, judges_of
@@ -366,6 +366,8 @@ class AutoSelector(Selector):
         self.choices_ = race.choices
         if self.metric_.why:
             trace.note(self.metric_.why)
+        if far := far_values(problem, self.metric_.scoring):
+            trace.note(far)
         self.notes_ = [*problem.notes, *trace.notes]
         self.curve_ = race.curve
         size = race.curve["size"]
