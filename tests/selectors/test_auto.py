@@ -2,7 +2,7 @@ import re
 
 import numpy as np
 import pytest
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import fewer
 from fewer import AutoSelector
@@ -151,6 +151,26 @@ def test_values_far_from_all_others_are_named_and_absolute_errors_see_past_them(
     assert robust.notes_ == []
     assert robust.p_value_ < 0.01
     assert robust.support_[[0, 1]].all()
+
+
+@pytest.mark.parametrize("scoring", [None, "neg_mean_absolute_error", "neg_root_mean_squared_error"])
+@pytest.mark.parametrize("estimator", [None, LinearRegression()], ids=["any", "given"])
+def test_the_unit_of_the_target_changes_nothing(scoring, estimator):
+    X, y, _ = planted("quantity", 0, n_rows=120, n_features=12)
+    usual, small = (
+        AutoSelector(scoring=scoring, estimator=estimator, random_state=0).fit(X, y * unit) for unit in (1.0, 2.0**-40)
+    )
+    assert not small.nothing_found_
+    assert np.array_equal(small.ranking_, usual.ranking_)
+    assert small.choices_.keys() == usual.choices_.keys()
+    assert all(np.array_equal(small.choices_[name], usual.choices_[name]) for name in usual.choices_)
+    assert small.standins_ == usual.standins_
+    unit = 1.0 if scoring is None else 2.0**-40
+    assert small.score_ == usual.score_ * unit
+    assert small.curve_["standard_error"].tolist() == (usual.curve_["standard_error"] * unit).tolist()
+    assert small.margin_["margin"] == usual.margin_["margin"] * unit
+    assert np.array_equal(small.answer_.tried[0], usual.answer_.tried[0] * 2.0**-40)
+    assert small.notes_[0].startswith("The target varies by ")
 
 
 def test_a_rare_class_is_seen():

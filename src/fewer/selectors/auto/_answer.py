@@ -114,8 +114,8 @@ def answer_of(race: PathRace, rows: Problem, judges: Mapping[str, Any], seed: in
             "size": race.sizes,
             "score": score,
             "standard_error": error,
-            "loss": curve.loss,
-            "loss_error": curve.error,
+            "loss": curve.loss * race.loss.in_users_unit,
+            "loss_error": curve.error * race.loss.in_users_unit,
             "chosen": chosen,
             "all": len(race.sizes) - 1 if race.complete else None,
             "score_name": race.loss.score_name,
@@ -129,13 +129,15 @@ def answer_of(race: PathRace, rows: Problem, judges: Mapping[str, Any], seed: in
         why=_why(race, path, alike, names),
         margin=_margin(race, curve, rate, place, prefer),
         models={name: float(race.loss.scores(race.outputs[path, name][:, [place]])[0][0]) for name in able},
-        tried=(_flat(race.outputs[path, judge][:, place]), _flat(with_all)) if with_all is not None else None,
+        tried=None
+        if with_all is None
+        else (_flat(race.outputs[path, judge][:, place], race.loss), _flat(with_all, race.loss)),
         cost=_cost(race, path, alike, place) if race.complete else None,
     )
 
 
-def _flat(outputs: FloatArray) -> FloatArray:
-    return outputs[:, 0] if outputs.shape[1] == 1 else outputs
+def _flat(outputs: FloatArray, loss: Loss) -> FloatArray:
+    return outputs[:, 0] * loss.scale if outputs.shape[1] == 1 else outputs
 
 
 def _alike(race: PathRace, names: list[str]) -> list[str]:
@@ -181,7 +183,7 @@ def _rate(race: PathRace, path: str, names: list[str], curve: Curve) -> float:
     Scores of single sizes jump with single rows; their slope against the smooth loss, over all sizes, does not.
     """
     if race.loss.scoring == "neg_root_mean_squared_error":  # the slope of a root where the loss is lowest
-        return float(0.5 / np.sqrt(max(curve.loss[race.free].min(), 1e-300)))
+        return float(0.5 * race.loss.scale / np.sqrt(max(curve.loss[race.free].min(), 1e-300)))
     if race.loss.exact:
         return race.loss.unit
     scores = np.mean([race.loss.scores(race.outputs[path, name])[0] for name in names], axis=0)
@@ -218,7 +220,7 @@ def _margin(race: PathRace, curve: Curve, rate: float, place: int, prefer: str) 
     """Tell what the choice is expected to lose, the luck of the best size apart; how likely more than its margin."""
     unit = _unit(race, curve, rate)
     margin, behind = MARGIN[prefer] * unit, rate * float(curve.behind[place])
-    error = max(rate * float(curve.error[place]), 1e-12)
+    error = max(rate * float(curve.error[place]), 1e-300)
     expected = max(behind - min(OPTIMISM * error, MARGIN["balanced"] * unit), 0.0)
     chance = float(stats.norm.sf((margin - expected) / error)) if behind > 0 else 0.0
     best = int(race.sizes[int(np.argmax(curve.behind == 0.0))])
@@ -265,10 +267,11 @@ def _cost(race: PathRace, path: str, names: list[str], place: int) -> dict[str, 
     losses = race.mean_losses(path, names)
     weights, clusters = race.loss.sides()
     behind, error = mean_and_error(losses - losses[:, [-1]], weights, clusters)
+    unit = race.loss.in_users_unit
     fine = np.flatnonzero(behind <= error + 1e-12)
     return {
-        "behind": float(behind[place]),
-        "error": float(error[place]),
+        "behind": float(behind[place]) * unit,
+        "error": float(error[place]) * unit,
         "costs": bool(behind[place] > SEEN * error[place] + 1e-12),
         "smallest": int(race.sizes[fine[0]]) if len(fine) else None,
     }

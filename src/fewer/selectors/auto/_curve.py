@@ -43,6 +43,9 @@ DEPENDENT = np.sqrt(2.0)
 FEWEST_RANKED = 10
 # Median deviations from the median beyond which a value of a quantity is far from the others.
 FAR = 20.0
+# A quantity that varies by less than this is measured in another unit; one that varies by less than the second is
+# the same everywhere to the trees of scikit-learn, which stop at a variance of 2e-16.
+SMALL, FAINT = 1e-3, 2e-8
 # Rows of a class with fewer rows than this weigh no more than those of a class with this many.
 FEW_OF_A_CLASS = 5
 
@@ -113,18 +116,23 @@ class Metric:
         return str(self.scoring if isinstance(self.scoring, str) else getattr(self.scoring, "__name__", "score"))
 
 
-def far_values(problem: Problem, scoring: Any) -> str:
-    """Say that a few values of a quantity decide squared errors alone; the empty string where none do.
+def odd_values(problem: Problem, scoring: Any) -> str:
+    """Say that a quantity is too small for trees, or that a few values decide squared errors alone; else nothing.
 
-    They are more than 20 median deviations from the median (of normal values not one in 10^40 is), and
+    Those few are more than 20 median deviations from the median (of normal values not one in 10^40 is), and
     make up more than half of the variance.
 
     Examples
     --------
     >>> y = np.append(np.arange(30.0), 5000.0)
-    >>> far_values(Problem.from_arrays(np.zeros((31, 1)), y, task="regression"), "r2").split(";")[0]
+    >>> odd_values(Problem.from_arrays(np.zeros((31, 1)), y, task="regression"), "r2").split(";")[0]
     'Values of the target far from the others (1 of 31, such as 5000) make up 97% of its variance and decide R² alone'
     """
+    if problem.task == "regression" and (spread := float(np.std(problem.y))) < FAINT:
+        return (
+            f"The target varies by {spread:.2g} only, which scikit-learn's trees and forests take for no difference; "
+            "measure it in a smaller unit."
+        )
     if problem.task != "regression" or scoring not in SQUARED:
         return ""
     off, squares = np.abs(problem.y - np.median(problem.y)), (problem.y - problem.y.mean()) ** 2
@@ -162,6 +170,20 @@ def targets(problem: Problem) -> FloatArray:
     return problem.class_indicators
 
 
+def scale_of(problem: Problem) -> float:
+    """Return a power of two that brings a quantity of small numbers near one; one for other targets.
+
+    Smaller differences of squares would be taken for rounding, here and by the trees of scikit-learn.
+
+    Examples
+    --------
+    >>> scale_of(Problem.from_arrays(np.zeros((3, 1)), [0.0, 3e-9, 4e-9])) == 2.0**-28
+    True
+    """
+    spread = float(np.ptp(problem.y)) if problem.task == "regression" else 1.0
+    return 1.0 if spread >= SMALL else float(2.0 ** np.floor(np.log2(spread)))
+
+
 @dataclass(frozen=True, eq=False)
 class Loss:
     """How held-out outputs are turned into losses, one for each row and size.
@@ -175,6 +197,8 @@ class Loss:
     scoring : str, callable or None
         What the user measures by. Where it is a sum over rows, so is the loss; otherwise each fold is one number.
     folds : int array of shape (n_rows,)
+    scale : float, default=1.0
+        What one is of `target`, and of outputs, in the unit of the problem.
     """
 
     problem: Problem
@@ -182,9 +206,10 @@ class Loss:
     weights: FloatArray
     scoring: Any
     folds: IntArray
+    scale: float = 1.0
 
     @classmethod
-    def of(cls, problem: Problem, splits: list[Rows], scoring: Any = None) -> tuple[Loss, IntArray]:
+    def of(cls, problem: Problem, splits: list[Rows], scoring: Any = None, scale: float = 1.0) -> tuple[Loss, IntArray]:
         """Build for the rows that some split holds out; return these, too."""
         folds = np.full(problem.n_samples, -1, dtype=np.int64)
         for number, split in enumerate(splits):
@@ -193,7 +218,7 @@ class Loss:
         held = problem.take(rows)
         scoring = Metric.of(problem, scoring).scoring
         plain = isinstance(scoring, str) and scoring in PLAIN
-        return cls(held, targets(held), balanced_weights(held, not plain), scoring, folds[rows]), rows
+        return cls(held, targets(held) / scale, balanced_weights(held, not plain), scoring, folds[rows], scale), rows
 
     @property
     def by_rows(self) -> bool:
@@ -301,11 +326,18 @@ class Loss:
     @property
     def unit(self) -> float:
         """What a unit of loss is in the score that people read, where the two are the same but for that."""
-        return 1.0 / self._spread if self.scoring == "r2" else 1.0
+        return 1.0 / self._spread if self.scoring == "r2" else self.in_users_unit
+
+    @property
+    def in_users_unit(self) -> float:
+        """What a unit of loss is in the unit of the problem."""
+        if not self.by_rows:
+            return 1.0
+        return self.scale if self.scoring in ABSOLUTE else self.scale**2
 
     @property
     def _spread(self) -> float:
-        center = self.problem.y - np.average(self.problem.y, weights=self.weights)
+        center = self.target[:, 0] - np.average(self.target[:, 0], weights=self.weights)
         return max(float(self.weights @ center**2) / float(self.weights.sum()), 1e-300)
 
     @property
@@ -336,7 +368,9 @@ class Loss:
         return np.arange(len(self.weights)) if self.problem.groups is None else self.problem.groups
 
     def _scored(self, outputs: FloatArray, rows: Problem) -> float:
-        return score_outputs(self.scoring, outputs if rows.task == "classification" else outputs[:, 0], rows)
+        return score_outputs(
+            self.scoring, outputs if rows.task == "classification" else outputs[:, 0] * self.scale, rows
+        )
 
 
 def mean_and_error(values: FloatArray, weights: FloatArray, clusters: IntArray) -> tuple[FloatArray, FloatArray]:

@@ -63,6 +63,8 @@ class NodeSplit:
     seed : int
     grown : dict
         What trees said of sets of inputs that were asked about before: orders begin alike, and all end with all inputs.
+    scale : float, default=1.0
+        What one is of `target` in the user's unit, in which a given model gets a quantity.
     """
 
     train: FloatArray
@@ -73,6 +75,7 @@ class NodeSplit:
     classes: bool
     seed: int
     grown: dict[Any, Any] = field(default_factory=dict)
+    scale: float = 1.0
 
     @property
     def plain(self) -> FloatArray:
@@ -404,7 +407,7 @@ def given(estimator: Any) -> Judge:
 
 def fitted(model: Any, split: NodeSplit, steps: Sequence[IntArray]) -> Iterator[FloatArray]:
     """Fit a model to each list of inputs as its user would; forests and the like by their compiled twins."""
-    codes = split.target.argmax(axis=1) if split.classes else split.target[:, 0]
+    codes = split.target.argmax(axis=1) if split.classes else split.target[:, 0] * split.scale
     task: Task = "classification" if split.classes else "regression"
     seen = np.unique(codes) if split.classes else np.zeros(1, dtype=np.int64)
     if split.classes and len(seen) < 2:
@@ -415,7 +418,7 @@ def fitted(model: Any, split: NodeSplit, steps: Sequence[IntArray]) -> Iterator[
     def predicted(known: IntArray) -> FloatArray:
         outputs = scorer.predict(np.isin(np.arange(split.train.shape[1]), known), split.test)
         if not split.classes:
-            return np.asarray(outputs, dtype=np.float64).reshape(-1, 1)
+            return np.asarray(outputs, dtype=np.float64).reshape(-1, 1) / split.scale
         out = np.zeros((len(split.test), split.target.shape[1]))
         out[:, seen] = outputs
         return split.tidy(out)

@@ -118,7 +118,7 @@ def relief_order(rows: Problem, seed: int) -> IntArray:
 def own_order(split: NodeSplit, owner: IntArray, n: int, estimator: Any) -> IntArray | None:
     """Order features by a model's importances, or by when one with coefficients drops them, a third at a time."""
     kept, dropped = np.unique(owner), []
-    codes = split.target.argmax(axis=1) if split.classes else split.target[:, 0]
+    codes = split.target.argmax(axis=1) if split.classes else split.target[:, 0] * split.scale
     while len(kept):
         used = np.isin(owner, kept)
         model = seeded(estimator, split.seed).fit(split.train[:, used], codes)
@@ -130,7 +130,8 @@ def own_order(split: NodeSplit, owner: IntArray, n: int, estimator: Any) -> IntA
             return None
         sizes = np.bincount(owner[used], np.ravel(size), minlength=n)[kept]
         share = 1 if hasattr(last, "feature_importances_") else 3
-        out = kept[np.argsort(np.round(sizes, 12), kind="stable")[: max(len(kept) // share, 1)]]
+        shares = sizes / max(float(sizes.max()), 1e-300)
+        out = kept[np.argsort(np.round(shares, 12), kind="stable")[: max(len(kept) // share, 1)]]
         dropped.append(out)
         kept = np.setdiff1d(kept, out)
     return np.concatenate(dropped)[::-1].astype(np.int64)

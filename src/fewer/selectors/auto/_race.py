@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from fewer.contracts import SearchSpace
 from fewer.parallel import in_threads
 from fewer.problem import FloatArray, InputError, IntArray, Problem
 from fewer.selectors.auto import _paths as paths
-from fewer.selectors.auto._curve import AREA, Curve, Loss, balanced_weights, mean_and_error, targets
+from fewer.selectors.auto._curve import AREA, Curve, Loss, balanced_weights, mean_and_error, scale_of, targets
 from fewer.selectors.auto._encoding import blocks_of, encoded, f_scores
 from fewer.selectors.auto._judges import (
     BOOSTING,
@@ -265,6 +266,16 @@ class Rounds:
     n_jobs: int = 1
     parts: dict[tuple[int, ...], RacePart] = field(default_factory=dict)
 
+    @cached_property
+    def scale(self) -> float:
+        """What one is of the targets that our own models see, in the user's unit."""
+        return scale_of(self.problem)
+
+    @cached_property
+    def scaled(self) -> Problem:
+        """The rows with these targets."""
+        return self.problem if self.scale == 1.0 else replace(self.problem, y=self.problem.y / self.scale)
+
     def part(self, held: tuple[int, ...]) -> RacePart:
         """Return the part without some folds; it is made once."""
         if held not in self.parts:
@@ -276,7 +287,7 @@ class Rounds:
                 test = np.sort(np.concatenate(out)) if out else np.arange(0)
                 rows = Rows(np.setdiff1d(np.arange(n), test, assume_unique=True), test)
             number = sum((i + 1) * 61**place for place, i in enumerate(held)) % 9000
-            self.parts[held] = _part(self.problem, rows, self.space, self.estimator, self.seed + number)
+            self.parts[held] = _part(self.scaled, rows, self.space, self.estimator, self.seed + number, self.scale)
         return self.parts[held]
 
     def race(self, scoring: Any, without: int | None = None) -> PathRace:
@@ -291,7 +302,7 @@ class Rounds:
         grid = {*(SIZES if most <= SIZES[-1] else WIDE_SIZES), most, min(low, most), min(high, most)}
         tried = np.array(sorted(size for size in grid if max(n_forced, 1) <= size <= most))
         folds = [self.splits[i] for i in left]
-        loss, held = Loss.of(self.problem, folds, scoring)
+        loss, held = Loss.of(self.problem, folds, scoring, self.scale)
         free = (tried >= min(low, most)) & (tried <= high)
         tests = [np.sort(fold.test) for fold in folds]
         return PathRace(whole, parts, space, tried, free, loss, held, self.n_jobs, tests)
@@ -303,7 +314,7 @@ def units_in(space: SearchSpace, features: IntArray) -> list[int]:
     return list(dict.fromkeys(units[units >= 0].tolist()))
 
 
-def _part(problem: Problem, rows: Rows, space: SearchSpace, estimator: Any, seed: int) -> RacePart:
+def _part(problem: Problem, rows: Rows, space: SearchSpace, estimator: Any, seed: int, scale: float) -> RacePart:
     plain = replace(problem, X=problem.X[:, :0], names=(), kinds=(), levels={}).take(rows.train)
     weights, target = balanced_weights(plain), targets(plain)
     features = _screened(problem, rows.train, space, target, weights, seed)
@@ -311,7 +322,9 @@ def _part(problem: Problem, rows: Rows, space: SearchSpace, estimator: Any, seed
     train = seen.take(rows.train)
     test = np.sort(rows.test)
     inputs, others, columns = encoded(train.X, seen.X[test], seen.nominal, target, weights)
-    split = NodeSplit(inputs, others, target, weights, plain.sample_weight, problem.task == "classification", seed)
+    split = NodeSplit(
+        inputs, others, target, weights, plain.sample_weight, problem.task == "classification", seed, scale=scale
+    )
     orders = paths.all_orders(split, columns, replace(train, sample_weight=weights), estimator)
     ordered = {name: features[order] for name, order in orders.items()}
     return RacePart(Rows(rows.train, test), features[columns], split, ordered)

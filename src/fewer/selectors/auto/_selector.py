@@ -31,7 +31,7 @@ from fewer.search import Floating
 from fewer.selectors._base import ONE_SIZE, ColumnGroups, Columns, Memory, Selector, Size, lay_out_space
 from fewer.selectors._subset import SubsetSelector
 from fewer.selectors.auto._answer import RaceAnswer, answer_of, answer_without_validation, sizes_that_matter
-from fewer.selectors.auto._curve import Metric, Prefer, far_values, rare_classes
+from fewer.selectors.auto._curve import Metric, Prefer, odd_values, rare_classes
 from fewer.selectors.auto._encoding import constant_columns
 from fewer.selectors.auto._judges import BOOSTING, criterion_of, estimator_named
 from fewer.selectors.auto._race import MODELS, QUICK, NothingVaries, PathRace, Rounds, judges_of
@@ -282,7 +282,7 @@ class AutoSelector(Selector):
         answer = self._keep(answer_of(race, rounds.problem, judges, rounds.seed, self.prefer), problem, trace)
         if self.standins and trace.done and not self.nothing_found_:
             self.standins_ = stand_ins(
-                rounds.problem, self.support_, rounds.splits, seed=rounds.seed, model=self.judge_name_
+                rounds.scaled, self.support_, rounds.splits, seed=rounds.seed, model=self.judge_name_
             )
         return self._keep_answer(replace(answer, stand_ins=self.standins_))
 
@@ -366,8 +366,8 @@ class AutoSelector(Selector):
         self.choices_ = race.choices
         if self.metric_.why:
             trace.note(self.metric_.why)
-        if far := far_values(problem, self.metric_.scoring):
-            trace.note(far)
+        if odd := odd_values(problem, self.metric_.scoring):
+            trace.note(odd)
         self.notes_ = [*problem.notes, *trace.notes]
         self.curve_ = race.curve
         size = race.curve["size"]
