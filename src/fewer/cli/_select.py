@@ -38,7 +38,7 @@ from fewer.run.request import OPTIONS, Request
 from fewer.text import nearest, printable, score_text
 
 # Rows of the table of features in a terminal.
-MOST_ROWS = 40
+PRINTED_FEATURES = 40
 # Methods that make a detector: its parameters, ours and those of the report.
 PARCELS: dict[str, dict[str, Any]] = {"parcel": {}, "parcel-scott": {"method": "scott", "edge_points": 0}}
 
@@ -339,7 +339,7 @@ def _text(selection: fewer.Selection, as_json: bool) -> str:
 
     titles, rows = selection.table()
     # In a terminal a long table would push the verdict out of sight; what goes elsewhere has all rows.
-    most = MOST_ROWS if sys.stdout.isatty() else len(rows)
+    most = PRINTED_FEATURES if sys.stdout.isatty() else len(rows)
     table = printed_table(["", *titles], [[place, *row] for place, row in enumerate(rows[:most], 1)])
     more = [f"and {len(rows) - most:,} more; all are in --json, --report and --save"] if len(rows) > most else []
     alarm = [f"[bold red]{escape(printable(line))}[/]" for line in selection.banner]
