@@ -316,8 +316,7 @@ def _search_score(scorer: CrossValidatedScorer, mask: BoolArray, folds: IntArray
 
 def summarize(records: Sequence[Record], estimator: str, splits: Sequence[Split], grader: Grader) -> Nested:
     """Put the records of one method together, for one estimator."""
-    by_place = {tuple(record["split"]): record for record in records}
-    records = [by_place[split.repeat, split.fold] for split in splits]
+    records = in_order(records, splits)
     masks = np.zeros((len(records), grader.problem.n_features), dtype=bool)
     for mask, record in zip(masks, records, strict=True):
         mask[record["chosen"]] = True
@@ -337,6 +336,12 @@ def summarize(records: Sequence[Record], estimator: str, splits: Sequence[Split]
         stability=nogueira(masks),
         seconds=float(np.mean([record["seconds"] for record in records])),
     )
+
+
+def in_order(records: Sequence[Record], splits: Sequence[Split]) -> list[Record]:
+    """Sort records as the splits are."""
+    by_place = {tuple(record["split"]): record for record in records}
+    return [by_place[split.repeat, split.fold] for split in splits]
 
 
 def grades_of(records: Sequence[Record], estimator: str) -> list[Grade]:
