@@ -1,13 +1,14 @@
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
-from sklearn.linear_model import LogisticRegression, enet_path, lasso_path
+from sklearn.linear_model import LogisticRegression, enet_path, lars_path, lasso_path
 
 import fewer
 from fewer.contracts import SearchSpace
 from fewer.criteria import LeastSquares
+from fewer.kernels.path import follow
 from fewer.problem import Problem
-from fewer.search import RegularizationPath
+from fewer.search import RegularizationPath, _regularization_path
 from fewer.search._regularization_path import _PenalisedFit, entry_order
 from fewer.statistics.encoding import scaled_inputs
 
@@ -40,6 +41,68 @@ def test_the_order_of_entry_is_that_of_scikit_learns_path(data, ratio):
     found = np.array([np.argmin(np.abs(np.log(alphas / a))) if a else len(alphas) for a in entered_at])
     assert (np.diff(steps[order]) >= 0).all()
     assert (found == steps[order]).all()
+
+
+def drawn(kind, seed):
+    """A table whose columns tie, repeat or depend on each other, its target and its row weights."""
+    rng = np.random.default_rng(seed)
+    n, p = (20, 50) if "wide" in kind else (60, 14)
+    X, half = rng.normal(size=(n, p)) + ("common" in kind) * rng.normal(size=(n, 1)), p // 2
+    changes = {
+        "copies": lambda: np.c_[X[:, :half], X[:, :half]],
+        "negated": lambda: np.c_[X[:, :half], 3.0 - 2.0 * X[:, :half]],
+        "near copies": lambda: np.c_[X[:, :half], X[:, :half] + 1e-4 * rng.normal(size=(n, half))],
+        "nearer copies, wide": lambda: np.c_[X[:, :half], X[:, :half] + 1e-6 * rng.normal(size=(n, half))],
+        "sums": lambda: np.c_[X[:, :half], X[:, :half] + X[:, half:]],
+        "orthogonal": lambda: np.linalg.qr(X - X.mean(axis=0))[0],
+        "levels": lambda: rng.integers(0, 3, (n, p)).astype(float),
+        "indicators": lambda: np.eye(p)[rng.integers(0, p, n)],
+        "powers": lambda: np.linspace(0.01, 1, n)[:, None] ** np.arange(1, p),
+        "constant": lambda: np.c_[X, np.full(n, 4.0)],
+    }
+    X = changes.get(kind, lambda: X)()
+    coefficients = np.ones(4) if kind == "orthogonal" else rng.normal(size=4)
+    y = X[:, :4] @ coefficients + (kind != "orthogonal") * rng.normal(size=n)
+    return X, y, rng.integers(1, 4, n).astype(float) if "weights" in kind else np.ones(n)
+
+
+def followed(X, y, weights, weakest):
+    """The lasso at the end of a path: coefficients and what is left of its gradient, both from the rows."""
+    problem = Problem.from_arrays(X, y, task="regression", sample_weight=weights)
+    fit = _PenalisedFit(problem, SearchSpace.of(X.shape[1]), 1.0)
+    alphas, p = fit.strongest() * np.geomspace(1, weakest, 50), X.shape[1]
+    fit.follow(alphas, np.zeros(p), np.zeros(p), p + 1)
+    inputs, coefficients = fit.inputs - fit.weights @ fit.inputs, fit.coefficients[:, 0]
+    left = inputs.T @ (fit.weights * (fit.targets[:, 0] - inputs @ coefficients))
+    return coefficients, left, alphas[-1], (inputs, fit.targets[:, 0])
+
+
+KINDS = ["plain", "common", "weights", "wide", "wide, common, weights", "copies", "negated", "near copies", "sums"]
+KINDS += ["orthogonal", "levels", "indicators", "powers", "constant"]
+
+
+@pytest.mark.parametrize("weakest", [0.1, 1e-3, 1e-6])
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_lasso_is_exact_where_columns_tie_repeat_and_depend_on_each_other(kind, weakest):
+    for seed in range(4):
+        X, y, weights = drawn(kind, seed)
+        coefficients, left, alpha, (inputs, target) = followed(X, y, weights, weakest)
+        inside, rounding = coefficients != 0, 1e-12 * (1 + np.abs(coefficients).sum())
+        assert left[inside] == pytest.approx(alpha * np.sign(coefficients[inside]), abs=rounding)
+        assert np.abs(left).max() <= alpha + rounding
+        if kind in {"plain", "common", "wide", "near copies"} and weakest > 1e-6:  # where `lars_path` drops none
+            truth = lars_path(inputs, target, method="lasso", alpha_min=alpha)[2][:, -1]
+            assert coefficients == pytest.approx(truth, rel=1e-5, abs=1e-8)
+
+
+def test_where_columns_depend_too_much_for_exact_steps_the_path_goes_on_by_descent(monkeypatch):
+    called = []
+    monkeypatch.setattr(_regularization_path, "follow", lambda *args: called.append(1) or follow(*args))
+    coefficients, left, alpha, _ = followed(*drawn("nearer copies, wide", 0), 1e-3)
+    assert called
+    inside = coefficients != 0
+    assert left[inside] == pytest.approx(alpha * np.sign(coefficients[inside]), abs=3e-7)
+    assert np.abs(left).max() <= alpha + 3e-7
 
 
 @pytest.mark.parametrize("load", [load_breast_cancer, load_iris])

@@ -14,6 +14,9 @@ EPSILON = float(np.finfo(np.float64).eps)
 # Every fourth round jumps ahead, twenty times at most, as if each round left at most this share of its change.
 EVERY, MOST_JUMPS, LARGEST_SHARE = 4, 20, 0.95
 MOST_JUMPED = 64  # Coefficients that are solved for at once.
+# The lasso is approached instead of computed where a column comes of whose square less than this share is independent
+# of the columns that are in, and after this many corners for each column.
+LEAST_LEFT, MOST_CORNERS = 1e-13, 10
 
 
 @kernel()
@@ -205,6 +208,18 @@ def descend_singly(fit, known, groups, penalty, ever, tolerance):
         ever.ahead[:] = 0.0
 
 
+@inner(counted=False)
+def _note(alpha, coefficients, members, entered, sizes):
+    """Note which groups are in for the first time, at which penalty; return how many have ever been."""
+    n_entered = 0
+    for g in range(entered.shape[0]):
+        size = abs(coefficients[members[g]])
+        if size > 0.0 and entered[g] == 0.0:
+            entered[g], sizes[g] = alpha, size
+        n_entered += entered[g] > 0.0
+    return n_entered
+
+
 @kernel()
 def follow(alphas, shares, fit, known, groups, ever, found, most):
     """Fit with one penalty after the other, from where the fit stands, and note when groups come in.
@@ -229,15 +244,212 @@ def follow(alphas, shares, fit, known, groups, ever, found, most):
             onwards = (alphas[step + 1] - alphas[step]) / (alphas[step] - alphas[step - 1])
             copy(onwards * (now - last), ever.ahead)
         last = now
-        n_entered = 0
-        for g in range(entered.shape[0]):
-            size = abs(now[g])
-            if size > 0.0 and entered[g] == 0.0:
-                entered[g], sizes[g] = alphas[step], size
-            n_entered += entered[g] > 0.0
-        if n_entered >= most:
+        if _note(alphas[step], fit[0], groups[1], entered, sizes) >= most:
             break
     return alphas.shape[0], -1
+
+
+class Corners(NamedTuple):
+    """A lasso fit on its way from one penalty to the next: coefficients are linear in the penalty between two corners.
+
+    active : (r,) int64
+        Groups that are in, in the order of their coming; room for r of them.
+    side : (r,) float64
+        The signs of their coefficients.
+    upper : (r, r) float64
+        U, where U'U is the block of the matrix of those that are in.
+    solved, slopes : (r,) float64
+        U'⁻¹ side and U⁻¹ solved: how fast coefficients grow as the penalty falls.
+    column, pulls : (r,) and (number of inputs,) float64
+        Room: a new column of U; how fast gradients shrink.
+    inside : (number of groups,) bool
+        Which groups are in.
+    size : (1,) int64
+        How many are.
+    """
+
+    active: Any
+    side: Any
+    upper: Any
+    solved: Any
+    slopes: Any
+    column: Any
+    pulls: Any
+    inside: Any
+    size: Any
+
+    @classmethod
+    def nobody(cls, room: int, n_groups: int, n_inputs: int) -> Corners:
+        """Return room for some groups, none of them in."""
+        side, solved, slopes, column = np.empty((4, room))
+        numbers = np.empty(room, np.int64), side, np.empty((room, room)), solved, slopes, column, np.empty(n_inputs)
+        return cls(*numbers, np.zeros(n_groups, np.bool_), np.zeros(1, np.int64))
+
+
+# Triangles and sums take four rows at a time, so that what they add to is read and written a quarter as often.
+@inner(counted=False, fastmath={"contract", "reassoc", "nsz"})
+def _forth(upper, k, x):
+    """Solve U'x = b in place."""
+    for a in range(0, k - 3, 4):
+        u0, u1, u2, u3 = upper[a], upper[a + 1], upper[a + 2], upper[a + 3]
+        x0 = x[a] / u0[a]
+        x1 = (x[a + 1] - u0[a + 1] * x0) / u1[a + 1]
+        x2 = (x[a + 2] - u0[a + 2] * x0 - u1[a + 2] * x1) / u2[a + 2]
+        x3 = (x[a + 3] - u0[a + 3] * x0 - u1[a + 3] * x1 - u2[a + 3] * x2) / u3[a + 3]
+        x[a], x[a + 1], x[a + 2], x[a + 3] = x0, x1, x2, x3
+        for b in range(a + 4, k):
+            x[b] -= u0[b] * x0 + u1[b] * x1 + u2[b] * x2 + u3[b] * x3
+    for a in range(k - k % 4, k):
+        x[a] /= upper[a, a]
+        for b in range(a + 1, k):
+            x[b] -= upper[a, b] * x[a]
+
+
+@inner(counted=False, fastmath={"contract", "reassoc", "nsz"})
+def _back(upper, k, x):
+    """Solve Ux = b in place."""
+    for a in range(k - 1, k - k % 4 - 1, -1):
+        for b in range(a + 1, k):
+            x[a] -= upper[a, b] * x[b]
+        x[a] /= upper[a, a]
+    for a in range(k - k % 4 - 4, -1, -4):
+        u0, u1, u2, u3 = upper[a], upper[a + 1], upper[a + 2], upper[a + 3]
+        x0, x1, x2, x3 = x[a], x[a + 1], x[a + 2], x[a + 3]
+        for b in range(a + 4, k):
+            x0 -= u0[b] * x[b]
+            x1 -= u1[b] * x[b]
+            x2 -= u2[b] * x[b]
+            x3 -= u3[b] * x[b]
+        x3 /= u3[a + 3]
+        x2 = (x2 - u2[a + 3] * x3) / u2[a + 2]
+        x1 = (x1 - u1[a + 2] * x2 - u1[a + 3] * x3) / u1[a + 1]
+        x0 = (x0 - u0[a + 1] * x1 - u0[a + 2] * x2 - u0[a + 3] * x3) / u0[a]
+        x[a], x[a + 1], x[a + 2], x[a + 3] = x0, x1, x2, x3
+
+
+@inner(counted=False, fastmath={"contract", "reassoc", "nsz"})
+def _aim(gram, place, members, corners):
+    """Write how coefficients and gradients change as the penalty falls: their block's inverse times their signs."""
+    k, slopes, pulls = corners.size[0], corners.slopes, corners.pulls
+    for a in range(k):
+        slopes[a] = corners.solved[a]
+    _back(corners.upper, k, slopes)
+    for j in range(pulls.shape[0]):
+        pulls[j] = 0.0
+    for a in range(0, k - 3, 4):
+        r0, r1 = gram[place[members[corners.active[a]]]], gram[place[members[corners.active[a + 1]]]]
+        r2, r3 = gram[place[members[corners.active[a + 2]]]], gram[place[members[corners.active[a + 3]]]]
+        s0, s1, s2, s3 = slopes[a], slopes[a + 1], slopes[a + 2], slopes[a + 3]
+        for j in range(pulls.shape[0]):
+            pulls[j] += s0 * r0[j] + s1 * r1[j] + s2 * r2[j] + s3 * r3[j]
+    for a in range(k - k % 4, k):
+        row = gram[place[members[corners.active[a]]]]
+        for j in range(pulls.shape[0]):
+            pulls[j] += slopes[a] * row[j]
+
+
+@inner(counted=False, fastmath={"contract", "reassoc", "nsz"})
+def _come(g, side, row, members, corners):
+    """Let a group in: one column more of U. Says whether it is far enough from depending on those that are in."""
+    k, upper, column = corners.size[0], corners.upper, corners.column
+    if k == column.shape[0]:
+        return False
+    for a in range(k):
+        column[a] = row[members[corners.active[a]]]
+    _forth(upper, k, column)
+    left, rest = row[members[g]], side
+    for a in range(k):
+        left -= column[a] ** 2
+        rest -= column[a] * corners.solved[a]
+    if left < LEAST_LEFT * row[members[g]]:
+        return False
+    for a in range(k):
+        upper[a, k] = column[a]
+    upper[k, k] = np.sqrt(left)
+    corners.active[k], corners.side[k], corners.solved[k] = g, side, rest / upper[k, k]
+    corners.inside[g] = True
+    corners.size[0] = k + 1
+    return True
+
+
+@inner(counted=False, fastmath={"contract", "reassoc", "nsz"})
+def _go(at, corners):
+    """Let the group at a place out: its column of U goes, and rotations of rows make U triangular again."""
+    k, upper, solved = corners.size[0] - 1, corners.upper, corners.solved
+    corners.inside[corners.active[at]] = False
+    for a in range(at, k):
+        corners.active[a], corners.side[a] = corners.active[a + 1], corners.side[a + 1]
+    for a in range(k + 1):
+        for b in range(max(at, a - 1), k):
+            upper[a, b] = upper[a, b + 1]
+    for a in range(at, k):
+        length = np.hypot(upper[a, a], upper[a + 1, a])
+        cosine, sine = upper[a, a] / length, upper[a + 1, a] / length
+        for b in range(a, k):
+            first, second = upper[a, b], upper[a + 1, b]
+            upper[a, b] = cosine * first + sine * second
+            upper[a + 1, b] = cosine * second - sine * first
+    corners.size[0] = k
+    for a in range(k):
+        solved[a] = corners.side[a]
+    _forth(upper, k, solved)
+
+
+@kernel(counted=False, fastmath={"contract", "reassoc", "nsz"})
+def turn_corners(alphas, alpha, fit, known, members, corners, found, most):
+    """Follow the lasso from corner to corner (Osborne, Presnell and Turlach 2000; Efron and others 2004).
+
+    A group comes in where its gradient reaches the penalty, and goes out where its coefficient reaches zero. In between
+    the gradients of those that are in stay at the penalty, which makes their coefficients linear in it: so each corner
+    is computed, not approached. `alpha`, (1,), is where the fit stands; the rest is described in `follow`, with one
+    input for each group, a price of 1 and no ridge.
+
+    The result is how many penalties are done, and −1, a group whose rows of the matrix must be known to go on, or −2
+    where columns depend on each other so much that the fit must be approached.
+    """
+    (coefficients, gradient), (gram, place), (entered, sizes) = fit, known, found
+    step, corner, turned = 0, 0, True
+    while step < alphas.shape[0]:
+        if turned:
+            corner += 1
+            if corner > MOST_CORNERS * members.shape[0]:
+                return step, -2
+            _aim(gram, place, members, corners)
+        k, far, comes, goes, side = corners.size[0], alpha[0] - alphas[step], -1, -1, 0.0
+        for a in range(k):
+            at = coefficients[members[corners.active[a]]]
+            if corners.slopes[a] * corners.side[a] < 0.0 and -at / corners.slopes[a] < far:
+                far, goes = max(-at / corners.slopes[a], 0.0), a
+        for g in range(members.shape[0]):
+            if corners.inside[g]:
+                continue
+            pull, speed = gradient[members[g]], corners.pulls[members[g]]
+            # It comes where α − far = ± (pull − far · speed). Neither a copy of what is in, which keeps up with the
+            # penalty, nor a group that has just left, which falls faster, is closing in on it.
+            for sign in (1.0, -1.0):
+                closing, gap = 1.0 - sign * speed, alpha[0] - sign * pull
+                if closing > TOLERANCE and gap < far * closing:
+                    far, comes, side = max(gap / closing, 0.0), g, sign
+        if comes >= 0 and place[members[comes]] < 0:
+            return step, comes
+        for a in range(k):
+            coefficients[members[corners.active[a]]] += far * corners.slopes[a]
+        for j in range(gradient.shape[0]):
+            gradient[j] -= far * corners.pulls[j]
+        alpha[0] -= far
+        turned = max(comes, goes) >= 0
+        if comes >= 0:
+            if not _come(comes, side, gram[place[members[comes]]], members, corners):
+                return step, -2
+        elif goes >= 0:
+            coefficients[members[corners.active[goes]]] = 0.0
+            _go(goes, corners)
+        else:
+            alpha[0] = alphas[step]
+            step += 1
+            if _note(alpha[0], coefficients, members, entered, sizes) >= most:
+                return alphas.shape[0], -1
+    return step, -1
 
 
 @kernel(fastmath={"contract", "reassoc", "nsz"})

@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import Interval
 from fewer.contracts import Objective, Search, SearchSpace
 from fewer.contracts.declaring import Fraction, Several, parameters
 from fewer.contracts.trace import Step
-from fewer.kernels.path import TOLERANCE, Ever, descend, descend_singly, follow
+from fewer.kernels.path import TOLERANCE, Corners, Ever, descend, descend_singly, follow, turn_corners
 from fewer.problem import FloatArray, IntArray, Problem
 from fewer.search._sequential import State, begin, move_to, step_of
 from fewer.statistics.encoding import scaled_inputs
@@ -162,19 +162,22 @@ class _PenalisedFit:
 
     def strongest(self) -> float:
         """Return the penalty at which no penalised unit is in yet."""
-        self.solve(np.inf)
         penalised = self.factors > 0
+        if not (self.is_squared and penalised.all()):
+            self.solve(np.inf)
         pulls = self.pulls()[penalised] / self.factors[penalised]
         return float(pulls.max(initial=0.0)) / self.l1_ratio or 1.0
 
     def follow(self, alphas: FloatArray, entered: FloatArray, sizes: FloatArray, most: int) -> None:
         """Fit with one penalty after the other until `most` units are in; note when each came and its length."""
         if self.is_squared and self._is_single:
-            done, shares = 0, self._penalties(1.0)
+            found, shares = (entered, sizes), self._penalties(1.0)
+            is_lasso = self.l1_ratio == 1.0 and bool((self.factors == 1.0).all())
+            done = self._turn_corners(alphas, found, most) if is_lasso and not self.coefficients.any() else 0
             while done < len(alphas):
                 fit, known = (self.coefficients[:, 0], self.gradient[:, 0]), (self.gram, self.place)
                 groups = self.starts, self.members, self.curvatures
-                steps, g = follow(alphas[done:], shares, fit, known, groups, self._ever, (entered, sizes), most)
+                steps, g = follow(alphas[done:], shares, fit, known, groups, self._ever, found, most)
                 done += steps
                 if g >= 0:
                     self._learn(self.members[g : g + 1])
@@ -186,6 +189,19 @@ class _PenalisedFit:
             entered[new], sizes[new] = alpha, lengths[new]
             if np.count_nonzero(entered) >= most:
                 return
+
+    def _turn_corners(self, alphas: FloatArray, found: Any, most: int) -> int:
+        """Follow the lasso exactly, as far as its columns let it; return how many penalties are done."""
+        room, fit = min(len(self.inputs), len(self.factors)), (self.coefficients[:, 0], self.gradient[:, 0])
+        corners = Corners.nobody(room, len(self.factors), len(self.gradient))
+        at, done, g = np.array([max(alphas[0], self.pulls().max(initial=0.0))]), 0, -1
+        while done < len(alphas) and g != -2:
+            known = self.gram, self.place
+            steps, g = turn_corners(alphas[done:], at, fit, known, self.members, corners, found, most)
+            done += steps
+            if g >= 0:
+                self._learn(self.members[g : g + 1])
+        return done
 
     @property
     def _is_single(self) -> bool:
@@ -286,12 +302,20 @@ class _PenalisedFit:
 
     def _rows(self, some: IntArray) -> FloatArray:
         """Return the rows of the matrix of the problem that belong to some inputs."""
-        products = (self.inputs[:, some] * self._bend[:, None]).T @ self.inputs
+        if len(some) == self.inputs.shape[1]:
+            halves = self.inputs * np.sqrt(self._bend)[:, None]
+            products = (halves.T @ halves)[some]  # of one array with itself BLAS computes one half
+        else:
+            products = (self.inputs[:, some] * self._bend[:, None]).T @ self.inputs
         return products - self._bend.sum() * np.outer(self._center[some], self._center)
 
     def _learn(self, some: IntArray) -> None:
-        self.place[some] = np.arange(len(self.gram), len(self.gram) + len(some))
-        self.gram = np.concatenate([self.gram, self._rows(some)])
+        rows, known = self._rows(some), int(np.count_nonzero(self.place >= 0))
+        self.place[some] = np.arange(known, known + len(some))
+        if known + len(some) > len(self.gram):  # with room for as many as are known, so that few copies are made
+            self.gram = np.concatenate([self.gram[:known], rows, np.empty((known, rows.shape[1]))])
+        else:
+            self.gram[known : known + len(some)] = rows
 
 
 def _targets(problem: Problem, weights: FloatArray) -> FloatArray:
