@@ -1,5 +1,6 @@
 import base64
 import json
+import re
 import zlib
 
 import numpy as np
@@ -12,7 +13,7 @@ from fewer.plots import AlternativesDisplay
 from fewer.problem import Problem
 from fewer.report import alternatives_report, selection_report, write_alternatives_report
 from fewer.report._comparison import good_content
-from fewer.report._pictures import best_for_price, price_picture
+from fewer.report._pictures import price_picture
 from pages import EVIL
 
 
@@ -85,16 +86,16 @@ def test_a_selection_with_prices_draws_scores_against_them():
     assert "price of all features together" not in selection_report(fewer.select(X, y, **asked))
 
 
-def test_the_line_over_prices_is_the_best_score_that_each_price_buys():
+def test_the_points_named_over_prices_are_those_that_no_cheaper_one_reaches():
     rng = np.random.default_rng(3)
-    prices, scores = rng.integers(0, 6, 40).tolist(), rng.random(40).round(2).tolist()
-    best = best_for_price(prices, scores)
-    for price in range(6):
-        bought = [score for cost, score in zip(prices, scores, strict=True) if cost <= price]
-        assert max(scores[i] for i in best if prices[i] <= price) == max(bought)
-    assert [scores[i] for i in best] == sorted({scores[i] for i in best})
-    stops = [{"price": p, "value": v, "size": 1} for p, v in zip(prices, scores, strict=True)]
-    assert price_picture(stops, "R²").count("<circle") == 40
-    assert "0.00 for 1" in price_picture(
-        [{"price": 1, "value": 0.0, "size": 1}, {"price": 2, "value": 0.3, "size": 2}], "R²"
-    )
+    prices, scores = rng.integers(0, 6, 40).tolist(), rng.permutation(40) / 40
+    stops = [{"price": p, "value": v, "size": 100 + i} for i, (p, v) in enumerate(zip(prices, scores, strict=True))]
+    truth = [
+        stop["size"] for i, stop in enumerate(stops)
+        if all(scores[j] < scores[i] for j in range(40) if prices[j] <= prices[i] and j != i)
+    ]  # fmt: skip
+    page = price_picture(stops, "R²")
+    assert page.count("<circle") == 40
+    assert sorted(map(int, re.findall(r">(1\d\d)</text>", page))) == sorted(truth)
+    nothing = [{"price": 1, "value": 0.0, "size": 1}, {"price": 2, "value": 0.3, "size": 2}]
+    assert "0.00 for 1, highest 0.30 for 2" in price_picture(nothing, "R²")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import groupby
+from itertools import accumulate, groupby
 from typing import Any
 
 from markupsafe import Markup
@@ -313,43 +313,25 @@ def price_picture(stops: Sequence[Mapping[str, Any]], title: str) -> Markup | No
     -------
     Markup or None
     """
-    known = sorted(
-        (stop["price"], stop["value"], stop["size"]) for stop in stops if "price" in stop and stop["value"] is not None
-    )
+    known = sorted((s["price"], -s["value"], s["size"]) for s in stops if "price" in s and s["value"] is not None)
     if len({price for price, _, _ in known}) < 2:
         return None
-    prices, scores, sizes = zip(*known, strict=True)
+    prices, losses, sizes = zip(*known, strict=True)
+    scores = [-loss for loss in losses]
     margin = (max(scores) - min(scores)) * 0.12 or 0.02
     ends = (min(scores) - margin, max(scores) + margin)
     canvas = Canvas((min(0, *prices), max(prices)), ends, (640, 300), (72.0, 26.0, 12.0, 44.0))
     canvas.axes("price of all features together", title)
-    best = best_for_price(prices, scores)
-    corners = [(prices[i], scores[j]) for i, j in zip(best[1:], best, strict=False)]
-    steps = sorted([*((prices[i], scores[i]) for i in best), *corners, (max(prices), scores[best[-1]])])
-    canvas.line([x for x, _ in steps], [y for _, y in steps], "line0")
-    for place, (price, score, size) in enumerate(known):
+    tops = list(accumulate(scores, max))
+    canvas.line([p for p in prices for _ in "xy"][1:], [top for top in tops for _ in "xy"][:-1], "line0")
+    for place, (price, score) in enumerate(zip(prices, scores, strict=True)):
         canvas.dot(price, score, 4.0, "point")
-        if place in best:
-            x, y = canvas.px(price), canvas.py(score) - 9
-            canvas.add("text", str(size), x=x, y=y, text_anchor="middle", class_="legend")
-    first, last = (f"{score_text(scores[i])} for {prices[i]:.4g}" for i in (best[0], best[-1]))
-    name = f"{title[:1].upper()}{title[1:]}"
-    return canvas.svg(f"{name} against price: {first}, highest {last} ({sizes[best[-1]]} features).")
-
-
-def best_for_price(prices: Sequence[float], scores: Sequence[float]) -> list[int]:
-    """Return the places, cheapest first, that score higher than all that cost no more.
-
-    Examples
-    --------
-    >>> best_for_price([0, 3, 3, 5, 9], [0.6, 0.7, 0.8, 0.75, 0.9])
-    [0, 2, 4]
-    """
-    found: list[int] = []
-    for place in sorted(range(len(prices)), key=lambda i: (prices[i], -scores[i])):
-        if not found or scores[place] > scores[found[-1]]:
-            found.append(place)
-    return found
+        if not place or score > tops[place - 1] + 1e-9:
+            at = {"x": canvas.px(price), "y": canvas.py(score) - 9, "text_anchor": "middle"}
+            canvas.add("text", str(sizes[place]), **at, class_="legend")
+    best, name = scores.index(tops[-1]), f"{title[:1].upper()}{title[1:]}"
+    first, most = (f"{score_text(scores[i])} for {prices[i]:.4g}" for i in (0, best))
+    return canvas.svg(f"{name} against price: {first}, highest {most} ({sizes[best]} features).")
 
 
 def _marks(canvas: Canvas, curve: Mapping[str, Any]) -> None:

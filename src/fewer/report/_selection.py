@@ -273,9 +273,7 @@ def _at_size(selection: Selection, answer: Mapping[str, Any]) -> dict[str, Any]:
             caption = [in_units(loss[end], score) for end in ("loss", "low", "high")]
             shown["losses"][place] = [*caption, *draw.loss_places(loss, scale)]
     if others is not None:
-        shown["stand_ins"] = {
-            place: [cut(other, 60) for other in others[name]] for place, name in names if name in others
-        }
+        shown["stand_ins"] = {i: [cut(other, 60) for other in others[name]] for i, name in names if name in others}
     known = known_costs(selection)
     if known and all(name in known for _, name in names):
         shown["price"] = sum(known[name] for _, name in names)

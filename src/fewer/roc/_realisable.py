@@ -196,9 +196,7 @@ class RealisableClassifier(ClassifierMixin, BaseEstimator):
         self._validate_params()
         if X is None:
             return self
-        self.low_, self.high_ = (
-            clone(each).fit(X, y) if hasattr(each, "fit") else each for each in (self.low, self.high)
-        )
+        self.low_, self.high_ = (clone(one).fit(X, y) if hasattr(one, "fit") else one for one in (self.low, self.high))
         for name in ("n_features_in_", "feature_names_in_"):
             for fitted in (self.high_, self.low_):
                 if hasattr(fitted, name):
