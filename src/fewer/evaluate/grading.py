@@ -374,7 +374,7 @@ class Verdict:
         span, of = f"{amount(low)} to {amount(high)}, 95 %", f"of held-out {metric}"
         if ERRORS.match(score_name):
             gained = 0.0 if score is None or baseline is None else max(score, score - difference) - baseline
-            return cls._of_errors(*numbers, kept, verb, metric, max(gained, 0.0))
+            return cls._of_errors(numbers, kept, verb, metric, max(gained, 0.0))
         if low > 0 and difference >= SMALL_GAIN:
             sentence = f"Better with {kept}: {amount(difference, unit=True)} {of} ({span})."
             return cls(Kind.BETTER, *numbers, sentence)
@@ -393,11 +393,11 @@ class Verdict:
 
     @classmethod
     def _of_errors(
-        cls, difference: float, low: float, high: float, lost: float, baseline: float | None, rows_needed: int,
-        kept: str, verb: str, metric: str, gained: float,
+        cls, numbers: tuple[float, float, float, float, float | None, int], kept: str, verb: str, metric: str,
+        gained: float,
     ) -> Verdict:  # fmt: skip
         """Decide by errors in the unit of the target; knowing nothing is wrong by `gained` more."""
-        numbers = (difference, low, high, lost, baseline, rows_needed)
+        difference, low, high, lost = numbers[:4]
         subject = f"held-out {metric.removeprefix('negative ')}"
         size = _Amount("").plain
         if low > 0 and difference >= SMALL_GAIN * gained:
