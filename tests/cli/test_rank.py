@@ -85,3 +85,12 @@ def test_the_scores_are_set_beside_the_accuracy_of_models(tmp_path, capsys):
     truth = score_agreement(Fisher(), read_table(table, "y"), rng=np.random.default_rng(0))
     assert answer["agreement"] == {name: truth.of_means(name) for name in truth.accuracies}
     assert "nearest neighbors 0." in answer["warnings"][-1]
+
+
+def test_a_ranking_says_what_its_scores_are(quantity, capsys):
+    with pytest.raises(SystemExit) as leaving:
+        main(["rank", str(quantity), "-t", "y"])
+    assert not leaving.value.code
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last.startswith("Ranked by f-test: analysis of variance, or correlation, for each feature.")
+    assert "held-out" in last

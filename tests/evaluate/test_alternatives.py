@@ -131,6 +131,7 @@ def test_from_a_selection_with_rows_put_aside():
     assert 0.7 < found.heldout[0]["score"] <= 1.0
     assert found.to_dict()["n_good"] == found.n_good
     assert "In all of them" in str(found)
+    assert " % of them: " in str(found)
     auto = fewer.Selection.from_json(selection.to_json().replace('"custom"', '"auto"').replace("KNN(", "its own("))
     with pytest.raises(InputError, match="criterion='knn'"):
         fewer.alternatives(auto, X, y)

@@ -1,3 +1,5 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
@@ -5,7 +7,7 @@ from matplotlib.figure import Figure
 from fewer import RankSelector, SubsetSelector
 from fewer.criteria import KNN
 from fewer.errors import InputError
-from fewer.plots import FrequencyDisplay, SizeDisplay
+from fewer.plots import AlternativesDisplay, FrequencyDisplay, SizeDisplay
 from fewer.search import Exhaustive, Forward
 from making import make_problem
 
@@ -74,3 +76,8 @@ def test_frequencies_are_the_lengths_of_the_bars():
     labels = [label.get_text() for label in display.ax_.get_yticklabels()]
     assert labels[1] == "$b$"
     assert len(labels[2]) == 28
+
+
+def test_good_subsets_of_one_size_stand_over_it():
+    found = SimpleNamespace(masks=np.eye(4, 6, dtype=bool), scores=np.linspace(0.9, 0.8, 4))
+    assert AlternativesDisplay(found).plot().ax_.get_xlim() == (0.4, 1.6)

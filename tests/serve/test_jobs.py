@@ -27,6 +27,7 @@ signal.signal(signal.SIGINT, stop)
 time.sleep(120)
 """
 REFUSES = "import sys; print('noise'); sys.stderr.write('fewer: t.csv has no column 5.\\n'); sys.exit(2)"
+RARE = REFUSES.replace("t.csv has no column 5.", "1 row; use fewer folds (cv=3, --folds 3), or (--task regression).")
 FINISHES = f"""{BEGIN}
 (out / "result.json").write_text(json.dumps({{"features": ["a"], "n_features": 2, "resumed": "--resume" in sys.argv}}))
 """
@@ -74,6 +75,18 @@ def test_a_refusal_is_the_command_lines_own_sentence(open_bench, table):
     client = open_bench(REFUSES)
     ended = client.wait(start(client), "failed")
     assert ended["message"] == "t.csv has no column 5."
+
+
+def test_a_refusal_names_the_fields_of_the_page_and_offers_to_change_them(open_bench, table):
+    client = open_bench(RARE)
+    run = start(client)
+    ended = client.wait(run, "failed")
+    assert ended["message"] == (
+        "1 row; use fewer folds (More options, Test folds: 3), or (More options, Target type: number)."
+    )
+    shown = client.get("/run", params={"id": run}).text
+    assert 'id="resume"' not in shown  # it would be refused again
+    assert '<a class="primary" href="/table?name=t.csv' in shown
 
 
 def test_a_stopped_run_keeps_its_best(open_bench, table):

@@ -13,7 +13,7 @@ from fewer.cli import _options as given
 from fewer.cli._outputs import printed_table, show, shown
 from fewer.errors import InputError
 from fewer.files import finite
-from fewer.registry import COMPONENTS
+from fewer.registry import COMPONENTS, METHODS
 from fewer.text import printable
 
 RANKERS = f"{', '.join(COMPONENTS['ranker'])}; default: fisher (classification), f-test (regression)."
@@ -80,7 +80,7 @@ def rank(
         details = ", ".join(f"{name} {'none' if r is None else f'{r:.2f}'}" for name, r in check["agreement"].items())
         notes = [*notes, f"Correlation of the scores with the held-out score of one-feature models: {details}."]
     content = {"ranking": rows, "method": method, "warnings": list(notes), **_cuts(ranking.extra, problem.names)}
-    show(content | check if as_json else _text(rows, notes), as_json=as_json)
+    show(content | check if as_json else _text(rows, method, notes), as_json=as_json)
 
 
 def _ranker(method: str, task: Any, n_ranked: int | None) -> fewer.contracts.Ranker:
@@ -176,8 +176,10 @@ def _cuts(extra: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
     return {"cuts": named, "rank_error": float(extra["rank_error"])}
 
 
-def _text(rows: Sequence[Mapping[str, Any]], notes: Sequence[str]) -> str:
+def _text(rows: Sequence[Mapping[str, Any]], method: str, notes: Sequence[str]) -> str:
     from rich.markup import escape
 
     table = printed_table(list(rows[0]), [list(row.values()) for row in rows])
-    return shown(table, *(escape(printable(f"Note: {note}")) for note in notes))
+    what = f": {METHODS[method].summary}" if method in METHODS else ""
+    said = f"Ranked by {method}{what}. The scores are those of these rows; fewer select measures on held-out rows."
+    return shown(table, escape(said), *(escape(printable(f"Note: {note}")) for note in notes))

@@ -243,9 +243,8 @@ class Alternatives:
         lines.append(f"In all of them: {', '.join(self.necessary) or 'none'}")
         for name, partners in self.exchangeable.items():
             share = self.counts[self.names.index(name)] / self.n_good
-            lines.append(
-                f"In some: {name} ({share:.0%}){', or ' + ', '.join(partners[:5]) if partners else ', can be left out'}"
-            )
+            instead = f"exchangeable with {', '.join(partners[:5])}" if partners else "can be left out"
+            lines.append(f"In {100 * share:.0f} % of them: {name} ({instead})")
         lines.append(f"In none: {', '.join(self.never) or 'none'}")
         lines += [f"Held out: {score_text(row['score'])} with {', '.join(row['features'])}" for row in self.heldout]
         return "\n".join(lines)

@@ -494,6 +494,7 @@ class AlternativesDisplay(Display):
         self._points(ax, sizes + aside, shown)
         ax.set(xlabel="number of features", ylabel="score")
         ax.set_xticks(np.unique(sizes))
+        ax.set_xlim(sizes.min() - 0.6, sizes.max() + 0.6)  # one size alone is no spread of sizes
 
     def _points(self, ax: Axes, x: FloatArray, shown: IntArray) -> None:
         size = 3 if len(shown) > 200 else 7

@@ -77,6 +77,31 @@ def offered() -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
+# Other options of the command line that messages name, as the page calls them.
+CALLED = {"task": "Target type", "groups": "Keep rows together by", "weights": "Row weights", "time": "Time column",
+          "encoding": "Text encoding", "missing": "Values that mean “missing”", "sheet": "Sheet of a workbook",
+          "skip-rows-without-target": "Skip rows without a target value"}  # fmt: skip
+
+
+def in_words_of_the_page(message: str) -> str:
+    """Name fields of the page where a message names options of the command line.
+
+    Examples
+    --------
+    >>> in_words_of_the_page("Class 'c' has 1 row; drop rare classes (rare='drop', --rare drop).")
+    "Class 'c' has 1 row; drop rare classes (More options, Very small classes: drop)."
+    >>> in_words_of_the_page("Use --no-stream (or --schema a.json).")
+    'Use --no-stream (or --schema a.json).'
+    """
+    labels = {word: option.label for word, (_, option) in OFFERED.items()} | CALLED
+
+    def label(found: re.Match[str]) -> str:
+        value = TASKS.get(found[2].strip(), found[2].strip())
+        return f"(More options, {labels[found[1]]}{value and f': {value}'})" if found[1] in labels else found[0]
+
+    return re.sub(r"\((?:[^()]*, )?--([a-z-]+)((?: [^()]+)?)\)", label, message)
+
+
 def catalogue() -> dict[str, str]:
     """Return the methods, with a sentence on each."""
     auto = {"auto": "compares several rankings on held-out rows and takes the best"}

@@ -22,7 +22,7 @@ from fewer.contracts.trace import Trace, size_of
 from fewer.errors import InputError
 from fewer.files import holder_of, read_own
 from fewer.run.folder import CELLS, HELDOUT, RESULT, RUN, TOTAL, TRACE
-from fewer.serve._choices import Choices
+from fewer.serve._choices import Choices, in_words_of_the_page
 from fewer.serve._folder import Folder
 from fewer.text import printable
 
@@ -272,6 +272,7 @@ class Jobs:
         pid = self.pid_of(run)
         choices = (job or {}).get("choices", {})
         status: dict[str, Any] = {**_answer({}), "kind": "", "id": run, "here": job is not None, "message": ""}
+        status["refused"] = False
         status["command"] = " ".join((job or {}).get("command", []))
         status |= {key: choices.get(key) for key in ("table", "target", "goal", "method", "prefer", "seed")}
         if pid is not None:
@@ -297,7 +298,10 @@ class Jobs:
             message = "Stopped before there was a result." if code else unknown
             message += " Resume it to continue." if (place / RUN).exists() else ""
             return status | {"state": "unfinished", "message": message}
-        return status | {"state": "failed", "message": _told(self.folder.log(run), code)}
+        message = _told(self.folder.log(run), code)
+        if code == 2:  # refused: it would be again
+            return status | {"state": "failed", "refused": True, "message": in_words_of_the_page(message)}
+        return status | {"state": "failed", "message": message}
 
     def close(self) -> None:
         """Ask all runs that this server started to keep their best, and wait for them a little."""
