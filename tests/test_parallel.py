@@ -45,7 +45,7 @@ def client():
         warnings.simplefilter("ignore")
         get_mp_context().set_forkserver_preload(["distributed", "polars", "fewer.streaming", "fewer.evaluate"])
         cluster = distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, memory_limit=0
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", memory_limit=0
         )
         client = distributed.Client(cluster)
         yield client

@@ -156,8 +156,7 @@ CASES = [
     # what is asked of it
     (
         "select rare.csv -t outcome",
-        "Class 'maybe' has 1 row, fewer than the 5 folds; drop or merge rare classes (rare='drop' or 'merge', --rare "
-        "drop or merge).",
+        "Class 'maybe' has 1 row, fewer than the 5 folds; drop rare classes (rare='drop', --rare drop).",
     ),
     (
         "select good.csv -t outcome --features 5",

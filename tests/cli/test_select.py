@@ -164,7 +164,9 @@ def test_rank(table, capsys):
     assert {ranking[0]["feature"], ranking[1]["feature"]} == {"x0", "x1"}
     assert ranking == sorted(ranking, key=lambda row: -row["score"])
     assert run("rank", table, "--target", "y", "--top", 2) == 0
-    assert len(capsys.readouterr().out.splitlines()) == 3
+    *rows, what = capsys.readouterr().out.splitlines()
+    assert len(rows) == 3
+    assert what.startswith("Ranked by fisher: ")
 
 
 def test_every_ranker_ranks(table, tmp_path, capsys):

@@ -88,7 +88,7 @@ def test_a_dask_dataframe_that_a_cluster_keeps_answers_like_a_lazy_one_and_a_fra
     how = {"criterion": "least-squares:cv=4", "n_features_to_select": 2, "cv": 0, "random_state": 0}
     expected = fewer.select(table, "y", **how).features
     with (
-        distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as cluster,
+        distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0") as cluster,
         distributed.Client(cluster) as client,
     ):
         lazy = dd.from_pandas(table.to_pandas(), npartitions=3)

@@ -89,7 +89,7 @@ def test_all_features_are_not_compared_with_themselves(selection):
     every = [f"x{i}" for i in range(6)]
     numbers = {"difference_low": -0.09, "difference_high": -0.01, "baseline": 0.6}
     made = dataclasses.replace(selection, features=every, heldout={**selection.heldout, **numbers})
-    assert made.verdict.startswith("All 6 features are kept")
+    assert made.verdict.startswith("All 6 features are selected, so there is nothing to compare.")
     assert made.outcome.baseline == 0.6
     assert "0.60 knowing nothing" in str(made)
 

@@ -517,7 +517,7 @@ class Selection(Suspected, Origin, Scores, Chosen):
         list of str
             One sentence or a few a line.
         """
-        lines = [self.outcome.sentence, *[f"{self.how}."] * bool(self.features)]
+        lines = [self.outcome.sentence, *[f"{self.how}."] * bool(self.features or not self.nothing_found)]
         lines += self.reason.splitlines()
         if self.scores:
             lines.append(self.scores)

@@ -177,7 +177,7 @@ def scale_of(problem: Problem) -> float:
 
     Examples
     --------
-    >>> scale_of(Problem.from_arrays(np.zeros((3, 1)), [0.0, 3e-9, 4e-9])) == 2.0**-28
+    >>> scale_of(Problem.from_arrays(np.zeros((3, 1)), [0.0, 3e-9, 4e-9], task="regression")) == 2.0**-28
     True
     """
     spread = float(np.ptp(problem.y)) if problem.task == "regression" else 1.0
