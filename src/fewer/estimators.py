@@ -30,7 +30,7 @@ from fewer.errors import FewerWarning, one_line
 from fewer.io import infer_task, is_frame, plain_frame, quantity_notes
 from fewer.io._reader import ProblemReader, Table, refuse_other_order, target_values, unmasked
 from fewer.io.frames import row_number
-from fewer.problem import Column, FloatArray, InputError, Problem, Task, column_numbers
+from fewer.problem import Column, FloatArray, InputError, IntArray, Problem, Task, column_numbers
 from fewer.text import nearest
 
 # What may be given for each row beside X and y, at `fit` and by scikit-learn's metadata routing.
@@ -199,6 +199,15 @@ class ClassScoresMixin:
     """A classifier that scores each class: one number for two classes, above 0 for the second, else one a class."""
 
     classes_: NDArray[Any]
+
+    def _learn_classes(self, y: NDArray[Any]) -> IntArray:
+        """Keep the classes, and return the number of each row's; refuse a target of one class."""
+        with one_line():
+            check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise InputError(f"The target has only one class, {self.classes_.tolist()[0]!r}; at least two are needed.")
+        return codes
 
     def _class_scores(self, X: Any) -> NDArray[Any]:
         """Return what `predict` compares: `decision_function`, if there is no other."""

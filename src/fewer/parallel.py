@@ -27,6 +27,9 @@ from fewer.errors import InputError
 
 Result = TypeVar("Result")
 Prefer = Literal["threads", "processes"]
+Tasks = Sequence[tuple[Any, ...]]
+Merge = Callable[[Any, Any, Any], Any]  # Of what all tasks share, a result, and the next one.
+Finish = Callable[[Any, Any], Any]  # Of what all tasks share, and the last result.
 
 # How often the table is placed anew on a cluster all of whose holders were lost.
 ATTEMPTS = 3
@@ -166,7 +169,7 @@ class Shared:
 
 def run_tasks(
     function: Callable[..., Result],
-    tasks: Sequence[tuple[Any, ...]],
+    tasks: Tasks,
     resources: Resources,
     *,
     shared: Any = None,
@@ -212,9 +215,7 @@ def run_tasks(
         yield from _on_joblib(backend, function, tasks, resources, placed, prefer, ordered)
 
 
-def run_parts(
-    function: Callable[..., Result], tasks: Sequence[tuple[Any, ...]], run: Any, *about: Any
-) -> Iterator[Result]:
+def run_parts(function: Callable[..., Result], tasks: Tasks, run: Any, *about: Any) -> Iterator[Result]:
     """Run the parts of a run: here, one after the other with threads inside each; or each on another machine.
 
     Parameters
@@ -240,12 +241,12 @@ def run_parts(
 
 def reduce_tasks(
     function: Callable[..., Any],
-    merge: Callable[[Any, Any, Any], Any],
-    tasks: Sequence[tuple[Any, ...]],
+    merge: Merge,
+    tasks: Tasks,
     resources: Resources,
     *,
     shared: Any = None,
-    finish: Callable[[Any, Any], Any] | None = None,
+    finish: Finish | None = None,
 ) -> Any:
     """Run `function(shared, *task)` for each task, merge neighbors pairwise where they are, and return one result.
 
@@ -284,7 +285,7 @@ def reduce_tasks(
     return result if finish is None else finish(shared, result)
 
 
-def _tree(results: Iterable[Any], merge: Callable[[Any, Any, Any], Any], shared: Any) -> Any:
+def _tree(results: Iterable[Any], merge: Merge, shared: Any) -> Any:
     """Merge neighbors, then neighbors of these, as soon as both are there."""
     runs: list[tuple[int, Any]] = []
     for one in results:
@@ -343,7 +344,7 @@ def _where(resources: Resources, prefer: Prefer) -> tuple[Any, Any]:
 def _on_joblib(
     backend: Any,
     function: Callable[..., Result],
-    tasks: Sequence[tuple[Any, ...]],
+    tasks: Tasks,
     resources: Resources,
     shared: Shared,
     prefer: Prefer,
@@ -466,7 +467,7 @@ def on_cluster(address: str | None) -> Iterator[None]:
 
 
 def _on_dask(
-    client: Any, function: Callable[..., Result], tasks: Sequence[tuple[Any, ...]], shared: Shared, ordered: bool
+    client: Any, function: Callable[..., Result], tasks: Tasks, shared: Shared, ordered: bool
 ) -> Iterator[Result]:
     """Run on the workers of a Dask client; what a lost worker had is done again."""
     todo = list(range(len(tasks)))
@@ -489,9 +490,8 @@ def _on_dask(
 
 
 def _reduced_on_dask(
-    client: Any, function: Callable[..., Any], merge: Callable[[Any, Any, Any], Any],
-    tasks: Sequence[tuple[Any, ...]], shared: Shared, finish: Callable[[Any, Any], Any] | None,
-) -> Any:  # fmt: skip
+    client: Any, function: Callable[..., Any], merge: Merge, tasks: Tasks, shared: Shared, finish: Finish | None
+) -> Any:
     """Run and merge on the workers of a Dask client, as one graph: it merges what is there before it reads more."""
     from dask import delayed as later
 
@@ -511,7 +511,7 @@ def _reduced_on_dask(
     raise AssertionError("unreachable")
 
 
-def _merged(merge: Callable[[Any, Any, Any], Any], shared: Any, into: Any, other: Any) -> Any:
+def _merged(merge: Merge, shared: Any, into: Any, other: Any) -> Any:
     """Merge a copy: a result that a worker holds may be asked for again after another worker was lost."""
     return merge(shared, deepcopy(into), other)
 
@@ -529,12 +529,7 @@ def _raise_unless_lost(error: Exception, attempt: int) -> None:
 
 
 def _attempt(
-    client: Any,
-    function: Callable[..., Result],
-    tasks: Sequence[tuple[Any, ...]],
-    todo: Sequence[int],
-    shared: Shared,
-    anew: bool,
+    client: Any, function: Callable[..., Result], tasks: Tasks, todo: Sequence[int], shared: Shared, anew: bool
 ) -> Iterator[tuple[int, Result]]:
     """Keep some tasks for each thread in flight, and yield whatever is done."""
     from distributed import as_completed
@@ -569,10 +564,10 @@ def reduce_on_spark(
     frame: Any,
     n_parts: int,
     function: Callable[..., Any],
-    merge: Callable[[Any, Any, Any], Any],
+    merge: Merge,
     *,
     shared: Any,
-    finish: Callable[[Any, Any], Any],
+    finish: Finish,
     parts: Sequence[int] | None = None,
 ) -> Any:
     """Do as `reduce_tasks` does, with the partitions of a Spark DataFrame, on Spark's executors.
@@ -621,18 +616,14 @@ def _on_partition(function: Callable[..., Any], shared: Any, batches: Iterator[A
     yield _row(part, _safely(function, shared, part, batches))
 
 
-def _on_neighbors(
-    merge: Callable[[Any, Any, Any], Any], finish: Callable[[Any, Any], Any] | None, shared: Any, batches: Iterator[Any]
-) -> Iterator[Any]:
+def _on_neighbors(merge: Merge, finish: Finish | None, shared: Any, batches: Iterator[Any]) -> Iterator[Any]:
     """Merge the results whose place is the same, in their turn; at last, all that there are."""
     rows = sorted((row for batch in batches for row in batch.to_pylist()), key=lambda row: (row["place"], row["turn"]))
     for place, neighbors in groupby(rows, lambda row: 0 if finish else row["place"]):
         yield _row(place, _merged_rows(neighbors, merge, finish, shared))
 
 
-def _merged_rows(
-    rows: Iterable[Any], merge: Callable[[Any, Any, Any], Any], finish: Callable[[Any, Any], Any] | None, shared: Any
-) -> Any:
+def _merged_rows(rows: Iterable[Any], merge: Merge, finish: Finish | None, shared: Any) -> Any:
     results = [pickle.loads(row["result"]) for row in rows]
     failed = next((one for one in results if isinstance(one, _Failure)), None)
     result = failed or _safely(_tree, results, merge, shared)

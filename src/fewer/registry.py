@@ -85,6 +85,7 @@ class Method:
     prefilter: str | None = None
 
 
+LINEAR_FITS = "cross-validated:estimator=linear"
 SA, VOTE = "annealing:answer=final", "early-stopping:how=aggregate"
 # Searches and a control as in Loughrey's thesis.
 GA = "genetic:population=25,generations=120,mutation=0.05,selection=roulette,answer=final"
@@ -98,12 +99,8 @@ METHODS: dict[str, Method] = {
     "classifiability": Method(
         "classifiability (Dong & Kothari), features added one by one", "classifiability", "forward"
     ),
-    "linear-forward": Method(
-        "logistic or ridge regression, features added one by one", "cross-validated:estimator=linear", "forward"
-    ),
-    "linear-floating": Method(
-        "logistic or ridge regression, added and dropped as it pays", "cross-validated:estimator=linear", "floating"
-    ),
+    "linear-forward": Method("logistic or ridge regression, features added one by one", LINEAR_FITS, "forward"),
+    "linear-floating": Method("logistic or ridge regression, added and dropped as it pays", LINEAR_FITS, "floating"),
     "forest-forward": Method("random forest, features added one by one", "cross-validated:estimator=forest", "forward"),
     "gamma-forward": Method("least noise left by the Gamma Test, features added one by one", "gamma-test", "forward"),
     "naive-bayes-forward": Method("naive Bayes, features added one by one", "naive-bayes", "forward"),
@@ -137,13 +134,9 @@ METHODS: dict[str, Method] = {
     "multisurf": Method("ReliefF with a radius for each row", ranker="multisurf"),
     "disr": Method("joint information with earlier features, normalized", ranker="disr"),
     "jim": Method("impurity taken jointly with features before", ranker="jim"),
-    "rfe": Method("recursive elimination by a linear model", "cross-validated:estimator=linear", "rfe"),
-    "lasso-path": Method(
-        "features in the order in which they enter the lasso", "cross-validated:estimator=linear", "lasso-path"
-    ),
-    "elastic-net-path": Method(
-        "in the order of the elastic net", "cross-validated:estimator=linear", "elastic-net-path"
-    ),
+    "rfe": Method("recursive elimination by a linear model", LINEAR_FITS, "rfe"),
+    "lasso-path": Method("features in the order in which they enter the lasso", LINEAR_FITS, "lasso-path"),
+    "elastic-net-path": Method("in the order of the elastic net", LINEAR_FITS, "elastic-net-path"),
     "best-subset": Method("the best linear fit of every size, by leaps and bounds", "least-squares", "best-subset"),
     "boruta": Method("features beating shuffled copies (forest)", ranker="forest-importance:cv=None", control="boruta"),
     "stability": Method("chosen in most half-samples", ranker="importance:cv=None", control="stability"),

@@ -4,7 +4,8 @@ from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.model_selection import cross_val_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from fewer.models import RANNClassifier, RANNRegressor
+from fewer.errors import InputError
+from fewer.models import GMLVQClassifier, LeastSquaresClassifier, RANNClassifier, RANNRegressor
 from fewer.models.rann import class_targets, classes_of, draw_weights, hidden_size_scores, solve, with_bias
 
 
@@ -74,3 +75,9 @@ def test_three_classes_with_names():
     model = RANNClassifier(10, random_state=0).fit(X, y)
     assert model.score(X, y) > 0.9
     assert model.decision_function(X).shape == (90, 3)
+
+
+@pytest.mark.parametrize("model", [RANNClassifier(), GMLVQClassifier(), LeastSquaresClassifier()], ids=str)
+def test_a_target_of_one_class_is_refused_by_its_name(model):
+    with pytest.raises(InputError, match=r"^The target has only one class, 'a'; at least two are needed\.$"):
+        model.fit(np.arange(8.0).reshape(4, 2), ["a"] * 4)

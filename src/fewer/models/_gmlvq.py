@@ -20,7 +20,6 @@ from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from fewer.contracts.declaring import Count, Fraction, NonNegative, Positive, Repeats, parameters
@@ -375,12 +374,9 @@ class GMLVQClassifier(ClassifierMixin, ClassScoresMixin, BaseEstimator):
         with one_line():
             self._validate_params()
             X, y = validate_data(self, X, y, dtype=np.float64, order="C", ensure_all_finite="allow-nan")
-            check_classification_targets(y)
             weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
         X, y, weights = X[weights > 0], y[weights > 0], weights[weights > 0]
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise InputError("y has only one class; a classifier needs rows of two classes or more.")
+        codes = self._learn_classes(y)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
         held = self._held_out(X, codes, weights, X_val, y_val, rng)
         X, codes, weights = X[held.kept], codes[held.kept], weights[held.kept]

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fewer.errors import one_line
@@ -54,10 +53,7 @@ class LeastSquaresClassifier(ClassifierMixin, ClassScoresMixin, BaseEstimator):
         """
         with one_line():
             X, y = validate_data(self, X, y, dtype=np.float64, order="C")
-            check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise InputError(f"The target has only one class, {self.classes_[0]!r}; at least two are needed.")
+        codes = self._learn_classes(y)
         share = np.ones(len(y)) if sample_weight is None else checked_weights(sample_weight, len(y))
         if not share.any():
             raise InputError("Every row has sample_weight zero; at least one must count.")

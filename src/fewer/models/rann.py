@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from scipy.stats import qmc
 from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fewer.contracts.declaring import NonNegative, Positive, Repeats, parameters
@@ -121,12 +120,7 @@ class RANNClassifier(ClassifierMixin, ClassScoresMixin, _RANN):
         with one_line():
             self._validate_params()
             X, y = validate_data(self, X, y, dtype=np.float64, order="C")
-            check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError(
-                f"RANNClassifier needs two classes, and the target has only one class, {self.classes_[0]}."
-            )
+        codes = self._learn_classes(y)
         self._fit(X, class_targets(codes, len(self.classes_)))
         return self
 

@@ -78,11 +78,11 @@ class ColumnCodes(ABC):
         pair = self.column(feature) * np.int32(self.n_target) + self.target
         return pair, int(self.levels[feature]) * self.n_target
 
-    def _in_blocks(self, run: Callable[[int, int], None]) -> None:
-        """Let blocks of features run in threads."""
+    def _in_blocks(self, kernel: Callable[..., None], *arguments: Any) -> None:
+        """Let a kernel, given the first feature and the one after the last, run on blocks of features in threads."""
         p = len(self.levels)
         edges = np.linspace(0, p, max(min(self._n_jobs, p), 1) + 1).astype(np.int64)
-        in_threads(lambda block: run(*block), list(pairwise(edges.tolist())), self._n_jobs)
+        in_threads(lambda block: kernel(*block, *arguments), list(pairwise(edges.tolist())), self._n_jobs)
 
 
 class FeatureBins(ColumnCodes):
@@ -137,11 +137,7 @@ class FeatureBins(ColumnCodes):
     def with_codes(self, codes: Codes, n_codes: int) -> FloatArray:
         """Return the information of every feature and one vector of codes."""
         out = np.zeros(len(self.codes))
-
-        def run(low: int, high: int) -> None:
-            information_with(low, high, self.codes, self.levels, codes, n_codes, self.weights, out)
-
-        self._in_blocks(run)
+        self._in_blocks(information_with, self.codes, self.levels, codes, n_codes, self.weights, out)
         return out
 
 
@@ -159,11 +155,7 @@ class ImpurityBins(FeatureBins):
     def _taken(self, other: Codes, n_other: int, target: Codes) -> FloatArray:
         columns, beside, aim = (self.codes, self.levels), (other, n_other), (target, self.n_target)
         out = np.zeros(len(self.levels))
-
-        def run(low: int, high: int) -> None:
-            impurity_with((low, high), columns, beside, aim, self.weights, out)
-
-        self._in_blocks(run)
+        self._in_blocks(lambda *block: impurity_with(block, columns, beside, aim, self.weights, out))
         return out
 
 
@@ -203,14 +195,10 @@ class SparseBins(ColumnCodes):
 
     def _with(self, codes: Codes, n_codes: int) -> tuple[FloatArray, FloatArray]:
         """Return the information of every feature and one vector of codes, and every feature's entropy."""
-        out, own = np.zeros((2, len(self.levels)))
-        told = Other(codes, np.bincount(codes, self.weights, minlength=n_codes), self.weights)
-
-        def run(low: int, high: int) -> None:
-            information_with_sparse(low, high, self._columns, told, out, own)
-
-        self._in_blocks(run)
-        return out, own
+        out, entropies = np.zeros((2, len(self.levels)))
+        other = Other(codes, np.bincount(codes, self.weights, minlength=n_codes), self.weights)
+        self._in_blocks(information_with_sparse, self._columns, other, out, entropies)
+        return out, entropies
 
 
 def to_codes(values: NDArray[np.float64], n_bins: int, nominal: bool) -> tuple[Codes, int]:

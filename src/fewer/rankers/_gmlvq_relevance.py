@@ -146,20 +146,11 @@ class GMLVQRelevance(Ranker):
         table = ScaledInputs.of(train.X, train.nominal & ~train.constant, train.row_weights)
         known = np.isin(validation.y, train.y)
         rows = {"X_val": table.encode(validation.X[known], np.nan), "y_val": validation.y[known]} if known.any() else {}
-        model = GMLVQClassifier(
-            self.n_prototypes,
-            matrix=self.matrix,
-            n_components=self.n_components,
-            localized=self.localized,
-            alpha=self.alpha,
-            max_iter=self.max_iter,
-            step_prototypes=self.step_prototypes,
-            step_matrix=self.step_matrix,
-            delete_rate=0.0 if self.delete_rate == "auto" and not rows else self.delete_rate,
-            eigenvalue_threshold=self.eigenvalue_threshold,
-            standardize=False,
-            random_state=seed,
-        )
+        names = GMLVQClassifier._parameter_constraints
+        shared = {name: value for name, value in self.get_params(deep=False).items() if name in names}
+        if self.delete_rate == "auto" and not rows:
+            shared["delete_rate"] = 0.0
+        model = GMLVQClassifier(**shared, standardize=False, random_state=seed)
         model.fit(table.encode(train.X, np.nan), train.y, sample_weight=train.sample_weight, **rows)
         shares = np.bincount(table.owner, model.relevances_ * table.variance)
         return Relevance(model, table, shares / (shares.sum() or 1.0))

@@ -9,7 +9,7 @@ BioData Mining 2, 2009; Urbanowicz, Olson, Schmitt, Meeker and Moore, Journal of
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -48,8 +48,15 @@ AT_ONCE = 1 << 33
 BAND = 1e-11
 
 
+class _OfNeighbors(Ranker):
+    """What the rankers of Relief's family share."""
+
+    takes: ClassVar[frozenset[str]] = ROWS
+    supports_device: ClassVar[bool] = True
+
+
 @parameters
-class ReliefF(Ranker):
+class ReliefF(_OfNeighbors):
     """Weigh features by the nearest rows of the same class and of each other class.
 
     For every row, the k nearest rows of its own class and of each other class are found; a feature's score is its mean
@@ -86,8 +93,6 @@ class ReliefF(Ranker):
     """
 
     command_name = "relieff"
-    takes: ClassVar[frozenset[str]] = ROWS
-    supports_device: ClassVar[bool] = True
     tasks: ClassVar[tuple[Task, ...]] = ("classification",)
 
     n_neighbors: Count = 10
@@ -99,7 +104,7 @@ class ReliefF(Ranker):
 
 
 @parameters
-class Relief(Ranker):
+class Relief(_OfNeighbors):
     """Weigh features by the one nearest row of the same class and the one nearest of any other class.
 
     Kira and Rendell's Relief: `ReliefF` with one neighbor, and one miss whatever its class. Differences, nominal
@@ -122,9 +127,7 @@ class Relief(Ranker):
     """
 
     command_name = "relief"
-    takes: ClassVar[frozenset[str]] = ROWS
     weights_repeat_rows: ClassVar[bool] = True
-    supports_device: ClassVar[bool] = True
     tasks: ClassVar[tuple[Task, ...]] = ("classification",)
 
     n_rows: Count | None = None
@@ -135,7 +138,7 @@ class Relief(Ranker):
 
 
 @parameters
-class RReliefF(Ranker):
+class RReliefF(_OfNeighbors):
     """Weigh features for a numeric target by the nearest rows.
 
     With d_y and d_f the range-scaled differences of target and feature between a row and its neighbors, weighted to a
@@ -172,8 +175,6 @@ class RReliefF(Ranker):
     """
 
     command_name = "rrelieff"
-    takes: ClassVar[frozenset[str]] = ROWS
-    supports_device: ClassVar[bool] = True
     tasks: ClassVar[tuple[Task, ...]] = ("regression",)
 
     n_neighbors: Count = 10
@@ -308,11 +309,10 @@ def _votes(problem: Problem, n_rows: int | None, rng: np.random.Generator) -> Fl
     return votes
 
 
-class _WithinRadius(Ranker):
+class _WithinRadius(_OfNeighbors):
     """What SURF and MultiSURF share: all rows within a radius are neighbors."""
 
-    takes: ClassVar[frozenset[str]] = ROWS
-    supports_device: ClassVar[bool] = True
+    one_radius: ClassVar[bool]
 
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
         problem.check_neighbors(type(self).__name__)
@@ -328,7 +328,9 @@ class _WithinRadius(Ranker):
         order = np.argsort(codes, kind="stable")
         bounds = np.searchsorted(codes[order], np.arange(int(codes.max(initial=0)) + 2))
         devices = relief_devices(resources, problem, rows[order], nominal, bounds)
-        radius = self._radius(rows, nominal if special else None, resources, devices)
+        radius = float("nan")  # each row has its own
+        if self.one_radius:
+            radius = mean_distance(rows, nominal if special else None, resources, devices)
 
         def scores(first: int, last: int) -> FloatArray:
             out, n = np.zeros(problem.n_features), problem.n_samples
@@ -348,16 +350,6 @@ class _WithinRadius(Ranker):
         near_radius = np.sort(order[np.concatenate([places for _, places in parts])])
         decided = [scores(i, i + 1) for i in near_radius.tolist()]
         return Ranking.by_score(np.asarray(sum([*(part for part, _ in parts), *decided])) / votes.sum())
-
-    def _radius(
-        self,
-        rows: FloatArray,
-        nominal: NDArray[np.uint8] | None,
-        resources: Resources,
-        devices: Sequence[ReliefDevice],
-    ) -> float:
-        """Return the radius of all rows, or NaN where each has its own."""
-        return float("nan")
 
 
 class SURF(_WithinRadius):
@@ -395,24 +387,7 @@ class SURF(_WithinRadius):
     """
 
     command_name = "surf"
-
-    def _radius(
-        self,
-        rows: FloatArray,
-        nominal: NDArray[np.uint8] | None,
-        resources: Resources,
-        devices: Sequence[ReliefDevice],
-    ) -> float:
-        n = len(rows)
-        if nominal is not None and devices:
-            total, count = sum(deal(devices, lambda on, low, high: on.distance_sum(low, high), n))
-            return float(total / count)
-        if nominal is not None:
-            total, count = sum_of_chunks(lambda a, b: mixed_distance_sum(a, b, rows, nominal), n, resources)
-            return float(total / count)
-        # The sum of all differences of ordered numbers counts the i-th of n up i times and down n − 1 − i times.
-        times = 2.0 * np.arange(n) - (n - 1)
-        return float(2.0 * (times @ np.sort(rows, axis=0)).mean() / n**2)
+    one_radius = True
 
 
 class MultiSURF(_WithinRadius):
@@ -448,6 +423,23 @@ class MultiSURF(_WithinRadius):
     """
 
     command_name = "multisurf"
+    one_radius = False
+
+
+def mean_distance(
+    rows: FloatArray, nominal: NDArray[np.uint8] | None, resources: Resources, devices: list[ReliefDevice]
+) -> float:
+    """Return the mean of all n² distances between rows; `nominal` is None for a table of plain numbers."""
+    n = len(rows)
+    if nominal is None:
+        # The sum of all differences of ordered numbers counts the i-th of n up i times and down n − 1 − i times.
+        times = 2.0 * np.arange(n) - (n - 1)
+        return float(2.0 * (times @ np.sort(rows, axis=0)).mean() / n**2)
+    if devices:
+        total, count = sum(deal(devices, lambda on, low, high: on.distance_sum(low, high), n))
+    else:
+        total, count = sum_of_chunks(lambda a, b: mixed_distance_sum(a, b, rows, nominal), n, resources)
+    return float(total / count)
 
 
 def _target_of(problem: Problem, votes: FloatArray) -> Any:
