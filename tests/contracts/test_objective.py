@@ -85,7 +85,7 @@ def test_what_could_not_be_scored_comes_last_and_is_told_once():
     objective.follow(trace)
     assert objective.score(np.array([[1, 1, 1], [0, 1, 0]], dtype=bool)).tolist() == [-np.inf, 1.0]
     objective.score(np.array([[1, 0, 0]], dtype=bool))
-    assert objective.n_undefined == 2
+    assert objective.trace.n_undefined == 2
     note = "Subsets skipped because they could not be scored: 2; the first failed with ValueError: no."
     assert trace.notes == [note]
     with pytest.raises(InputError, match="No subset could be scored \\(2 were tried\\)"):

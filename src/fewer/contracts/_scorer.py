@@ -922,11 +922,6 @@ class Objective:
         return self.trace.n_evaluations
 
     @property
-    def n_undefined(self) -> int:
-        """How many subsets could not be scored."""
-        return self.trace.n_undefined
-
-    @property
     def problem(self) -> Problem:
         """The rows that the criterion is bound to, for searches that look at them."""
         if self._problem is None:
@@ -959,7 +954,7 @@ class Objective:
         """Refuse an answer that is none: not one subset of an allowed size could be scored."""
         if not self.trace.best_score > -np.inf:
             raise InputError(
-                f"No subset could be scored ({self.n_undefined} were tried){self._why()}. "
+                f"No subset could be scored ({self.trace.n_undefined} were tried){self._why()}. "
                 "Score one subset by hand with the same estimator, metric and splits to see what fails."
             )
 
@@ -1152,7 +1147,7 @@ class Objective:
     def _count_undefined(self, n: int) -> None:
         if n:
             self.trace.n_undefined += n
-            text = f"Subsets skipped because they could not be scored: {self.n_undefined}{self._why()}."
+            text = f"Subsets skipped because they could not be scored: {self.trace.n_undefined}{self._why()}."
             self.trace.note(text, NoteKind.UNDEFINED)
 
     def _why(self) -> str:

@@ -347,15 +347,10 @@ class Trace:
             extra={name[6:]: array for name, array in arrays.items() if name.startswith("extra/")},
             _stride=meta["stride"],
         )
+        masks, best = (arrays.get(name, ()) for name in ("step_masks", "step_best"))
         trace.steps = [
-            Step(mask, float(s[0]), best, float(s[1]), int(n[0]), int(n[1]))
-            for mask, best, s, n in zip(
-                arrays.get("step_masks", ()),
-                arrays.get("step_best", ()),
-                arrays["step_scores"],
-                arrays["step_numbers"],
-                strict=True,
-            )
+            Step(mask, float(s[0]), best_mask, float(s[1]), int(n[0]), int(n[1]))
+            for mask, best_mask, s, n in zip(masks, best, arrays["step_scores"], arrays["step_numbers"], strict=True)
         ]
         return trace
 

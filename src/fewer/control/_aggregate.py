@@ -14,6 +14,7 @@ from sklearn.model_selection import ParameterGrid
 from fewer.contracts import Control, Criterion, Objective, Run, SearchSpace
 from fewer.contracts.declaring import Count, Fraction, Positive, Repeats, Share, parameters
 from fewer.contracts.trace import Step, Trace, best_first
+from fewer.control._ranking import frequent_units, unit_scores
 from fewer.parallel import run_parts
 from fewer.problem import InputError, IntArray, Problem
 
@@ -140,11 +141,8 @@ class Aggregate(Control):
         extra["subset_loss"] = poll[2, order] / poll[1, order]
 
     def _keep(self, frequency: Any, space: SearchSpace) -> Any:
-        shares = np.array([frequency[unit].max() for unit in space.units])
-        order = np.argsort(-shares, kind="stable")
-        size = int(np.clip((shares >= self.threshold).sum(), space.min_units, space.max_units))
         state = space.empty()
-        state[order[:size]] = True
+        state[frequent_units(unit_scores(frequency, space), self.threshold, space)] = True
         return state
 
 
@@ -163,20 +161,15 @@ def draw_rows(problem: Problem, resample: str, rng: np.random.Generator, share: 
     """
     if resample == "reshuffle":
         return np.arange(problem.n_samples)
+
+    def draw(units: IntArray, n_kept: int) -> IntArray:
+        return rng.choice(units, len(units)) if resample == "bootstrap" else rng.permutation(units)[:n_kept]
+
     if problem.groups is not None:
         names = np.unique(problem.groups)
-        drawn = (
-            rng.choice(names, len(names))
-            if resample == "bootstrap"
-            else rng.permutation(names)[: max(int(len(names) * share + 1e-9), 1)]
-        )
+        drawn = draw(names, max(int(len(names) * share + 1e-9), 1))
         return np.sort(np.concatenate([np.flatnonzero(problem.groups == name) for name in drawn]))
     codes = problem.y if problem.task == "classification" else np.zeros(problem.n_samples, dtype=np.int64)
-    parts = []
-    for code in np.unique(codes):
-        rows = np.flatnonzero(codes == code)
-        if resample == "bootstrap":
-            parts.append(rng.choice(rows, len(rows)))
-        else:
-            parts.append(rng.permutation(rows)[: max(int(np.ceil(len(rows) * share - 1e-9)), min(len(rows), 2))])
-    return np.sort(np.concatenate(parts))
+    classes = [np.flatnonzero(codes == code) for code in np.unique(codes)]
+    kept = [draw(rows, max(int(np.ceil(len(rows) * share - 1e-9)), min(len(rows), 2))) for rows in classes]
+    return np.sort(np.concatenate(kept))

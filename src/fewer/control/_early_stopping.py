@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from fewer.contracts import Control, Count, Objective, PredictiveScorer, Run, SearchSpace, Share, parameters
 from fewer.contracts.trace import Step, Trace, best_first
 from fewer.control._one_standard_error import JudgedFolds, Record, judged_fold, search_all
+from fewer.control._ranking import frequent_units
 from fewer.parallel import parallelism, run_tasks
 from fewer.problem import FloatArray, InputError, Problem
 from fewer.text import NoteKind, score_text
@@ -253,11 +254,7 @@ def join_states(states: NDArray[Any], space: SearchSpace, threshold: float) -> N
 
     If the sizes asked for say otherwise, the most frequent units fill up or the least frequent give way.
     """
-    shares = (states != 0).mean(axis=0)
-    order = np.argsort(-shares, kind="stable")
-    size = int(np.clip((shares >= threshold).sum(), space.min_units, space.max_units))
-    joined = space.empty()
-    kept = order[:size]
+    joined, kept = space.empty(), frequent_units((states != 0).mean(axis=0), threshold, space)
     means = states[:, kept].sum(axis=0) / np.maximum((states[:, kept] != 0).sum(axis=0), 1)
     joined[kept] = np.maximum(np.rint(means * space.weight_levels), 1) / space.weight_levels
     return joined

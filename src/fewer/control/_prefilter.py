@@ -121,9 +121,7 @@ class Prefilter(Control):
             raise InputError(
                 f"The prefilter keeps {self.keep} features, but {space.min_units} are asked for; raise keep."
             )
-        order = self.ranker.rank(problem, run.rng, run.resources).order
-        place = np.empty(problem.n_features, dtype=np.int64)
-        place[order] = np.arange(problem.n_features)
+        place = np.argsort(self.ranker.rank(problem, run.rng, run.resources).order)
         units = np.argsort([place[unit].min() for unit in space.units], kind="stable")
         dropped = np.zeros(problem.n_features, dtype=bool)
         for unit in units[self.keep :]:

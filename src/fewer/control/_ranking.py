@@ -62,9 +62,7 @@ class RankingRun:
         ranking = self.ranker.rank(problem, rng, self.resources)
         if self.ranker.symmetric:
             return np.where(np.isnan(ranking.scores), -np.inf, ranking.scores)
-        places = np.empty(problem.n_features)
-        places[ranking.order] = np.arange(problem.n_features)
-        return problem.n_features - places
+        return problem.n_features - np.argsort(ranking.order).astype(np.float64)
 
     def shipped(self) -> RankingRun:
         """Return the run as it travels to whoever does a task of it: alone, followed and judged by nobody."""
@@ -208,6 +206,12 @@ def unit_scores(scores: FloatArray, space: SearchSpace) -> FloatArray:
     if (columns := space.single_columns) is not None:
         return np.asarray(scores[columns])
     return np.array([scores[unit].max() for unit in space.units])
+
+
+def frequent_units(shares: FloatArray, threshold: float, space: SearchSpace) -> IntArray:
+    """Return the units whose share reaches a threshold, most frequent first, or as many as the sizes asked for say."""
+    size = int(np.clip((shares >= threshold).sum(), space.min_units, space.max_units))
+    return np.argsort(-shares, kind="stable")[:size]
 
 
 def fit_size(kept: BoolArray, strength: FloatArray, space: SearchSpace) -> BoolArray:
