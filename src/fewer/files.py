@@ -26,6 +26,8 @@ except ImportError:  # Windows
 NO_LINKS = getattr(os, "O_NOFOLLOW", 0)  # Windows has no such flag
 LOCK = ".fewer-lock"
 PART = ".part"
+# In the folder of a comparison: what it has found, and how many cells it will have.
+CELLS, TOTAL = "cells.jsonl", "total.json"
 CHECK = "check"
 LONGEST_NAME = 120
 

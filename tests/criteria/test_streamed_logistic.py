@@ -202,7 +202,7 @@ def test_threads_turns_and_a_forgotten_start_change_nothing(path, monkeypatch):
     words |= {"search": "forward", "n_features_to_select": 2}
     first = streaming.select(opened(path), **words, resources=Resources(n_jobs=1))
     monkeypatch.setattr(streamed, "MOST_SUMS", 200)
-    monkeypatch.setattr(streamed, "REMEMBERED", 0)
+    monkeypatch.setattr(streamed, "STARTS_REMEMBERED", 0)
     second = streaming.select(opened(path), **words, resources=Resources(n_jobs=2))
     assert first.features == second.features
     assert first.heldout == second.heldout

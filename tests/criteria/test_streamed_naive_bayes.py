@@ -106,7 +106,7 @@ def test_a_whole_selection_is_that_of_the_rows_in_memory(path):
 
 
 def test_cuts_of_a_sample_and_missing_cells_are_told_whatever_rows_weigh(path, tmp_path, monkeypatch):
-    monkeypatch.setattr("fewer.criteria.streamed_naive_bayes.SAMPLE_ROWS", 300)
+    monkeypatch.setattr("fewer.criteria.streamed_naive_bayes.BINNING_ROWS", 300)
     table = pl.read_parquet(path).with_columns(w=pl.Series(np.arange(1000) % 3 / 2))
     chosen = streaming.select(
         open_stream(table.lazy(), "label", weights="w"), criterion="naive-bayes:cv=2", cv=0, n_features_to_select=1

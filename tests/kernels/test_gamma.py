@@ -26,11 +26,11 @@ def test_select_gives_the_smallest_in_order_and_all_ties_of_the_last(data):
         "heavy": (2.0**20 * np.exp(np.clip(8 * rng.normal(size=n), -20, 20))).astype(np.int64),
     }[data.draw(st.sampled_from(["tied", "spread", "heavy"]))]
     d = (distance << SHIFT) + 2 * np.arange(n) + rng.integers(0, 2, n)
-    d[data.draw(st.integers(0, n - 1))] = kernels.FAR
+    d[data.draw(st.integers(0, n - 1))] = kernels.FAR_KEY
     k = data.draw(st.integers(1, n - 1))
     low, high = kernels.span(d)
     if data.draw(st.booleans()):
-        some = rng.permutation(np.flatnonzero(d < kernels.FAR))[:k]
+        some = rng.permutation(np.flatnonzero(d < kernels.FAR_KEY))[:k]
         low, high = kernels.reach(d, k, d[some], SHIFT)
         assert (low, high) == (d[some].min(), d[some].max())
     near = call_select(d, low, high, k)

@@ -36,7 +36,7 @@ def distances_by(tables, columns):
 def standing_by(tables, columns, rule):
     absent = np.arange(WIDTH) >= SIZES[tables.folds][:, None]
     standing = kernels.FoldStanding(
-        np.where(absent, kernels.FAR, np.float32(0.0)),
+        np.where(absent, kernels.FARTHEST, np.float32(0.0)),
         np.full(N, -1.0),
         np.zeros((N, 2)),
         np.empty((N, kernels.LONGEST), dtype=np.int32),
@@ -60,7 +60,7 @@ def test_the_nearest_rows_are_kept_in_order_and_all_others_are_farther(tables, c
     standing, truth = standing_by(tables, columns, rule_of(k)), distances_by(tables, columns)
     there = np.isfinite(truth)
     assert standing.base[there] == pytest.approx(truth[there], rel=1e-4, abs=1e-6)
-    assert (standing.base[~there] >= kernels.FAR).all()
+    assert (standing.base[~there] >= kernels.FARTHEST).all()
     assert (standing.lengths > 0).any()
     for i in np.flatnonzero(standing.lengths):
         kept = standing.near_rows[i, : standing.lengths[i]]

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from fewer.kernels.relief import (
-    FAR,
+    NO_DISTANCE,
     QUERIES,
     STEPS,
     Classes,
@@ -63,13 +63,13 @@ def test_the_bound_leaves_the_k_nearest_and_few_others(seed):
     rng = np.random.default_rng(seed)
     n, k, n_lanes = int(rng.integers(1, 600)), int(rng.integers(1, 20)), int(rng.integers(1, 90))
     d = rng.random((2, n), dtype=np.float32)
-    d[rng.random(d.shape) < rng.choice([0.0, 0.9])] = FAR
-    d = np.where(d < FAR, np.round(d, int(rng.choice([1, 7]))), FAR)
+    d[rng.random(d.shape) < rng.choice([0.0, 0.9])] = NO_DISTANCE
+    d = np.where(d < NO_DISTANCE, np.round(d, int(rng.choice([1, 7]))), NO_DISTANCE)
     low = int(rng.integers(0, n))
     minima = np.empty(n_lanes, np.float32)
     bound = bound_of_nearest(d, 1, low, n, minima, n_lanes, k)
-    lanes = np.sort([d[1, low + lane : n : n_lanes].min(initial=FAR) for lane in range(n_lanes)])
-    if k > n_lanes or lanes[k - 1] >= FAR:
+    lanes = np.sort([d[1, low + lane : n : n_lanes].min(initial=NO_DISTANCE) for lane in range(n_lanes)])
+    if k > n_lanes or lanes[k - 1] >= NO_DISTANCE:
         assert bound == 2.0
     else:
         assert bound >= lanes[k - 1] >= np.sort(d[1, low:])[k - 1]

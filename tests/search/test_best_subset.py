@@ -99,7 +99,7 @@ def test_an_unfinished_tree_tells_the_gap_that_remains():
 
 
 def test_a_stopped_run_goes_on_as_if_nothing_had_happened(tmp_path, monkeypatch):
-    monkeypatch.setattr("fewer.search._best_subset.CHUNK", 30)
+    monkeypatch.setattr("fewer.search._best_subset.NODES_PER_REPORT", 30)
     X, Y = made(3, 40, 14)
     problem, space = Problem.from_arrays(X, Y[:, 0], task="regression"), SearchSpace.of(14)
 

@@ -22,7 +22,7 @@ from scorers import Table, search_on
     ],
 )
 def test_a_run_resumed_after_any_step_ends_as_if_never_stopped(search, tmp_path, monkeypatch):
-    monkeypatch.setattr("fewer.search._exhaustive.PATIENCE", 0.0)
+    monkeypatch.setattr("fewer.search._exhaustive.REPORT_SECONDS", 0.0)
     scorer = Table(8, 2)
     whole = search_on(scorer, search, 8)
     for after in range(1, whole.n_steps, max(1, whole.n_steps // 5)):

@@ -7,8 +7,8 @@ from fewer.errors import InputError
 from fewer.selectors.auto._judges import (
     BOOSTING,
     FOREST,
+    JUDGE_TREES,
     LINEAR,
-    N_TREES,
     NEIGHBORS,
     NodeSplit,
     best_penalty,
@@ -115,10 +115,10 @@ def test_trees_are_grown_once_for_a_set_of_inputs():
     one = list(forest(split, STEPS))
     other = list(forest(split, [np.array([2]), np.array([1]), np.array([4, 0, 3])]))
     assert len(split.grown) == 4
-    assert np.array_equal(one[1], trees(split_of(), np.array([0, 2, 4]), N_TREES, np.ones(40))[0])
+    assert np.array_equal(one[1], trees(split_of(), np.array([0, 2, 4]), JUDGE_TREES, np.ones(40))[0])
     assert one[0] is other[0]
     assert one[2] is other[2]
-    assert np.array_equal(one[1], trees(split_of(), np.array([0, 2, 4]), N_TREES)[0])
+    assert np.array_equal(one[1], trees(split_of(), np.array([0, 2, 4]), JUDGE_TREES)[0])
 
 
 @pytest.mark.parametrize("classes", [True, False])

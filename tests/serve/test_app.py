@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from starlette.requests import ClientDisconnect
 
-from fewer.serve._folder import KINDS, OURS
+from fewer.serve._folder import ENDINGS, OURS
 from fewer.text import printable
 from making import xlsx
 
@@ -68,7 +68,7 @@ def test_only_tables_arrive(client, tmp_path):
 
 def test_the_start_page_offers_the_files_that_are_taken(client):
     page = client.get("/").text
-    assert re.search(r'id="file"[^>]*accept="([^"]*)"', page)[1].split(",") == list(KINDS)
+    assert re.search(r'id="file"[^>]*accept="([^"]*)"', page)[1].split(",") == list(ENDINGS)
     assert "CSV, Excel, JSON, Parquet" in page
 
 

@@ -17,11 +17,9 @@ from fewer.cli import _options as given
 from fewer.cli._outputs import attempt, leave_stopped, raise_if_asked, say, show, status_line
 from fewer.cli._select import refuse_folds
 from fewer.errors import InputError
-from fewer.files import write_atomically
+from fewer.files import CELLS, write_atomically
 from fewer.registry import COMPONENTS, METHODS
 from fewer.text import printable
-
-CELLS = "cells.jsonl"
 
 
 @dataclass(frozen=True)

@@ -200,7 +200,7 @@ def check_jobs(jobs: int) -> int:
 
 
 # Seconds that a server may be silent.
-PATIENCE = 60
+DOWNLOAD_SECONDS = 60
 
 
 class Address(type(Path())):  # type: ignore[misc]
@@ -233,7 +233,7 @@ def fetch(address: str) -> Path:
     folder = tempfile.mkdtemp(prefix="fewer-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     try:
-        with urlopen(address, timeout=PATIENCE) as answer:
+        with urlopen(address, timeout=DOWNLOAD_SECONDS) as answer:
             content = read_limited(answer, name, fewer.io.memory.available_memory())
     except (OSError, ValueError, HTTPException) as error:
         reason = error.reason if isinstance(error, URLError) else error

@@ -45,7 +45,7 @@ TABLE_WIDTH = 512  # columns that the tables of `coarse_masks` cover at once: th
 TABLES = 1 << 17  # numbers in all tables at once: they stay in the second cache
 TABLE_SIZE = 16  # combinations of levels in one such table
 BATCH = 4096  # masks whose verdicts are held at once
-REMEMBERED = 1 << 16  # states whose scores a run of moves remembers
+MOVES_REMEMBERED = 1 << 16  # states whose scores a run of moves remembers
 MOVES_AT_ONCE = 1 << 28  # distances of one run of moves: the interpreter is deaf for about a tenth of a second
 DEVICE_LIMIT = 1 << 36  # subsets that an exhaustive search may have on a GPU
 WORTH_A_DEVICE = 4096  # rows: with fewer, running distances on the CPU try a change faster than a GPU starts
@@ -593,7 +593,7 @@ class CoarseWalk(RunningWalk):
             self._standing = walking.Standing(
                 state=np.empty(0, dtype=np.int64), mask=accepted, coarse_mask=decided,
                 exact_masks=np.tile(accepted, (n, 1)), running=self._running, distances=distances,
-                names=np.zeros((REMEMBERED, 2), dtype=np.uint64), remembered=np.empty(REMEMBERED),
+                names=np.zeros((MOVES_REMEMBERED, 2), dtype=np.uint64), remembered=np.empty(MOVES_REMEMBERED),
             )  # fmt: skip
         standing = self._standing._replace(state=np.rint(state * space.weight_levels).astype(np.int64))
         moves = moves[: max(MOVES_AT_ONCE // (n * n), 1)]

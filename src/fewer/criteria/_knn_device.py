@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 SIZES = (4, 8, 12, 16, 20, 24, 32)
 # Blocks that keep a large GPU busy.
 BLOCKS = 2048
-FAR = 1e30
+FAR_ON_DEVICE = 1e30
 STEEPEST = 1e30
 # Classes among which the device decides votes; of more, the CPU does.
 MOST_CLASSES = 8
@@ -95,7 +95,7 @@ class NeighborDevice:
         used = np.concatenate([*bases, np.zeros(1, dtype=np.int64)]).astype(np.int32)
         first = np.cumsum([0, *(len(base) for base in bases)]).astype(np.int32)
         splits = max(min(BLOCKS // (n_blocks * self.n_classes * len(bases)), self.n // 256), 1)
-        near = device.full((len(bases) * max(size, 1), self.n_classes, self.n), FAR, np.float32)
+        near = device.full((len(bases) * max(size, 1), self.n_classes, self.n), FAR_ON_DEVICE, np.float32)
         device.run(
             "neighbors", "nearest", n_blocks * self.n_classes * splits * len(bases),
             self._columns, self._kinds, self._root, self._gap, 64.0, self._fold, self._starts, self.n, self.p,

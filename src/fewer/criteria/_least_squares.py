@@ -30,7 +30,7 @@ from fewer.validate import CV, assign_folds
 TINY = 1e-300
 
 
-MARGIN = 1e-9  # A column is passed over only if it is worse by this share: more than rounding can do.
+LEAST_LOSS = 1e-9  # A column is passed over only if it is worse by this share: more than rounding can do.
 FIRST = 8  # Columns that are scored before a bound rules out others.
 
 
@@ -111,13 +111,13 @@ class Bordering:
         """Score columns until none of the others can be the best: their places in order, and what is lost with them."""
         lost = np.empty(len(columns))
         few = len(columns) <= 4 * FIRST
-        kernels.best(self._fit, len(self.columns), columns, len(columns) if few else FIRST, MARGIN, lost)
+        kernels.best(self._fit, len(self.columns), columns, len(columns) if few else FIRST, LEAST_LOSS, lost)
         places = np.flatnonzero(~np.isnan(lost))
         return places, lost[places]
 
 
 # Columns whose mean is this many half ranges from zero lose two digits in products; they are centered before.
-FAR = 100.0
+FAR_FROM_ZERO = 100.0
 
 SMALL = 64  # Rows and inputs of a table whose saturated fits are computed anew each time.
 
@@ -269,9 +269,9 @@ class LeastSquaresScorer(PredictiveScorer):
     def _means_are_moderate(self) -> bool:
         """Whether products with a column lose no digits to its mean, so that the table itself can be used."""
         low, high = self.problem.extremes
-        if (np.maximum(-low, high) * self._scale < FAR).all():  # a mean lies between the ends
+        if (np.maximum(-low, high) * self._scale < FAR_FROM_ZERO).all():  # a mean lies between the ends
             return True
-        return bool((np.abs(self._means) * self._scale < FAR).all())
+        return bool((np.abs(self._means) * self._scale < FAR_FROM_ZERO).all())
 
     def score(self, masks: Masks) -> FloatArray:
         """Score (m, p) masks, those with equally many inputs together."""

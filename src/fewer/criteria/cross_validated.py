@@ -152,7 +152,7 @@ def _owners(transformer: ColumnTransformer) -> IntArray:
 
 
 MOST_REMEMBERED = 100_000
-MARGIN = 1e-9  # A column is given up only if it is worse by more than rounding can do.
+LEAST_LOSS = 1e-9  # A column is given up only if it is worse by more than rounding can do.
 FEWEST_FITTED = 3  # Columns of a step that the estimator itself is fitted to at least, under `race="surrogate"`.
 ALL_ROWS = -1  # Stands for all rows where folds are numbered.
 LOGGER = logging.getLogger(__name__)
@@ -438,7 +438,7 @@ class CrossValidatedScorer(PredictiveScorer):
         best = np.fmax.reduce(scores.mean(axis=1), initial=-np.inf)
         still: BoolArray = np.asarray(np.isnan(scores).any(axis=1))
         hopes = np.where(still, optimistic.mean(axis=1), -np.inf)
-        while still.any() and hopes.max() >= best - MARGIN:
+        while still.any() and hopes.max() >= best - LEAST_LOSS:
             i = int(np.argmax(hopes))
             fold = int(np.flatnonzero(np.isnan(scores[i]))[0])
             self.n_fits += 1

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 BLOCK_ROWS = 4096  # Rows that are laid out at a time: a few of their columns fit into the cache.
 MOST_SUMS = 1 << 24  # Numbers that one pass sums at most; more subsets take turns.
 MOST_INPUTS = 1000
-SAMPLE_ROWS = 100_000  # Rows that decide on the medians by which missing numbers are filled.
-REMEMBERED = 2000  # Subsets whose coefficients others may begin at.
+MEDIAN_ROWS = 100_000  # Rows that decide on the medians by which missing numbers are filled.
+STARTS_REMEMBERED = 2000  # Subsets whose coefficients others may begin at.
 MOST_HALVINGS = 20
 
 
@@ -338,7 +338,7 @@ class LogisticTable:
         """Pass over the table once."""
         like = stream.like
         inputs = Inputs.of(like)
-        n_rows = int(min(SAMPLE_ROWS, max(resources.memory // (32 * max(stream.n_features, 1)), 1000)))
+        n_rows = int(min(MEDIAN_ROWS, max(resources.memory // (32 * max(stream.n_features, 1)), 1000)))
         quota = RowSample.of_classes(stream.class_counts, n_rows, folds.seed).quota
         makes = partial(CellMoments, inputs, folds, like.n_classes), partial(CellSample, quota, folds.seed, folds)
         moments, drawn = collect(stream, lambda: tuple(make() for make in makes), resources)
@@ -461,7 +461,7 @@ class LogisticTable:
         if np.isfinite(theta).all():
             self.known.pop(mask.tobytes(), None)
             self.known[mask.tobytes()] = theta
-        while len(self.known) > REMEMBERED:
+        while len(self.known) > STARTS_REMEMBERED:
             self.known.pop(next(iter(self.known)))
 
 

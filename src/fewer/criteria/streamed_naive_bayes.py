@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from fewer.criteria._naive_bayes import NaiveBayes
     from fewer.io import Stream
 
-SAMPLE_ROWS = 100_000
+BINNING_ROWS = 100_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +51,7 @@ class CountedTable:
         if not isinstance(criterion.discretizer, MDLPDiscretizer | None):
             raise IncompatibleError("A discretizer of your own needs all rows in memory; in chunks, omit it.")
         like = stream.like
-        n_rows = int(min(SAMPLE_ROWS, max(resources.memory // (32 * max(stream.n_features, 1)), 1000)))
+        n_rows = int(min(BINNING_ROWS, max(resources.memory // (32 * max(stream.n_features, 1)), 1000)))
         sample = RowSample.of_classes(stream.class_counts, n_rows, folds.seed)
         p = like.n_features
         drawn, ranges, missing = collect(stream, lambda: (sample.empty(), Ranges(p), MissingCells(p)), resources)

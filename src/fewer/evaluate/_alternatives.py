@@ -22,7 +22,7 @@ from fewer.contracts.trace import best_first
 from fewer.estimators import parse_costs
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem
 from fewer.search import Exhaustive, Forward
-from fewer.search._exhaustive import PATIENCE, next_states, subsets_from
+from fewer.search._exhaustive import REPORT_SECONDS, next_states, subsets_from
 from fewer.text import score_text
 
 # Standard errors of a 95 % interval.
@@ -495,7 +495,7 @@ class _Looking:
             self.n_evaluated += swept.n_evaluated
             yield swept.states, swept.scores
             # Blocks start at multiples of their size: in Gray-code order such a block is a whole tree of subsets.
-            start, longer = stop, time.perf_counter() - began < PATIENCE and stop % (2 * block) == 0
+            start, longer = stop, time.perf_counter() - began < REPORT_SECONDS and stop % (2 * block) == 0
             block *= 2 if longer else 1
         subsets = subsets_from(q, range(1, q + 1), 0)
         for start in range(0, 0 if self.swept else self._n_subsets, SUBSETS_AT_A_TIME):

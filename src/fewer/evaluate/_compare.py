@@ -28,7 +28,7 @@ from fewer.evaluate._nested import (
     summarize,
 )
 from fewer.evaluate.grading import Grader, MethodScore, baseline_score, is_share, name_of, verdict
-from fewer.files import FolderLock, Journal, finite, refuse_strangers, write_atomically
+from fewer.files import CELLS, TOTAL, FolderLock, Journal, finite, refuse_strangers, write_atomically
 from fewer.problem import Problem, Suspected, Suspicion, Task
 from fewer.rankers import Fisher, FTest
 from fewer.selectors import RankSelector
@@ -37,7 +37,6 @@ from fewer.validate import ConfidenceInterval, Split, holm
 
 ALL_FEATURES, RANDOM_SUBSET = "all features", "random subset"
 FORMAT = 1
-CELLS, TOTAL = "cells.jsonl", "total.json"
 CELL_KEYS = {"method", "selector", "split"}
 
 # Called with the selections done, their number in all, and what the last one was.

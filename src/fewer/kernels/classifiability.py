@@ -26,7 +26,7 @@ from fewer.kernels.compiling import copy, inner, kernel
 from fewer.kernels.distances import FAR, add_terms, term
 from fewer.kernels.intrinsics import least_float
 
-CHUNK = 512
+DISTANCES_AT_ONCE = 512
 
 HARD_CLASSES, SOFT_CLASSES, HARD_VALUES, SOFT_VALUES = 0, 1, 2, 3
 
@@ -136,12 +136,12 @@ def smallest(d):
 def nearest(start, stop, exact, candidates, groups, out):
     """Write the squared distance from each row to the nearest row of another group into out (m, n)."""
     n, m, pivot = exact.columns.shape[1], candidates.offsets.shape[0] - 1, candidates.pivot
-    common, d = np.empty(CHUNK), np.empty(CHUNK)
+    common, d = np.empty(DISTANCES_AT_ONCE), np.empty(DISTANCES_AT_ONCE)
     best = np.empty(m)
     for i in range(start, stop):
         best[:] = FAR
-        left = max(i - CHUNK // 2, 0)
-        right = min(left + CHUNK, n)
+        left = max(i - DISTANCES_AT_ONCE // 2, 0)
+        right = min(left + DISTANCES_AT_ONCE, n)
         low, high = left, right
         while low < high:
             chunk, bound = common_terms(common, i, low, high, candidates, exact)
@@ -164,10 +164,10 @@ def nearest(start, stop, exact, candidates, groups, out):
             if min(below, above) >= farthest:
                 break
             if below <= above:
-                low, high = max(left - CHUNK, 0), left
+                low, high = max(left - DISTANCES_AT_ONCE, 0), left
                 left = low
             else:
-                low, high = right, min(right + CHUNK, n)
+                low, high = right, min(right + DISTANCES_AT_ONCE, n)
                 right = high
         copy(best, out[:, i])
 
@@ -262,7 +262,7 @@ def neighborhoods(start, stop, exact, candidates, limits, targets, sizes, agreei
     twice their spread), the size less the sum of squared differences, hard to the row itself, soft to each other.
     """
     n, m, pivot = exact.columns.shape[1], candidates.offsets.shape[0] - 1, candidates.pivot
-    common, d = np.empty(CHUNK), np.empty(CHUNK)
+    common, d = np.empty(DISTANCES_AT_ONCE), np.empty(DISTANCES_AT_ONCE)
     tallies = Tallies(
         np.empty(m), np.empty(m), np.empty(m), np.empty(m), np.empty((m, max(targets.n_classes, 1)))
     )  # fmt: skip
@@ -279,8 +279,8 @@ def neighborhoods(start, stop, exact, candidates, limits, targets, sizes, agreei
         tallies.total[:] = 0.0
         tallies.square[:] = 0.0
         tallies.votes[:] = 0.0
-        for low in range(first, end, CHUNK):
-            high = min(low + CHUNK, end)
+        for low in range(first, end, DISTANCES_AT_ONCE):
+            high = min(low + DISTANCES_AT_ONCE, end)
             chunk, bound = common_terms(common, i, low, high, candidates, exact)
             for c in range(m):
                 if bound > limits[c]:

@@ -27,7 +27,7 @@ import numpy as np
 from fewer.kernels.compiling import copy, inner, kernel
 from fewer.kernels.distances import fill_terms
 
-FAR = 1 << 62
+FAR_KEY = 1 << 62
 BUCKET_BITS = 7
 N_BUCKETS = 1 << BUCKET_BITS
 # Up to this multiple of k, keys are sorted directly instead of being dealt into buckets again.
@@ -112,18 +112,18 @@ def add_part(d, part, sign):
 
 @inner()
 def start_row(d, i, targets):
-    """Start a row of keys: distance 0 to rows that may be used, FAR to the others."""
+    """Start a row of keys: distance 0 to rows that may be used, FAR_KEY to the others."""
     group, values = targets.group, targets.values
     for j in range(d.shape[0]):
-        d[j] = FAR if group[j] == group[i] else 2 * j + (values[j] != values[i])
+        d[j] = FAR_KEY if group[j] == group[i] else 2 * j + (values[j] != values[i])
 
 
 @inner()
 def span(d):
     """Return the smallest and the largest key of a row that may be used."""
-    low, high = FAR, 0
+    low, high = FAR_KEY, 0
     for j in range(d.shape[0]):
-        if d[j] < FAR:
+        if d[j] < FAR_KEY:
             low, high = min(low, d[j]), max(high, d[j])
     return low, high
 
@@ -134,7 +134,7 @@ def reach(d, k, near, shift):
 
     The largest bounds the k-th smallest of all, mostly closely.
     """
-    low, high = FAR, 0
+    low, high = FAR_KEY, 0
     below = (1 << shift) - 1
     for t in range(k):
         x = d[(near[t] & below) >> 1]
@@ -438,7 +438,7 @@ def keep(d, high, kept):
 def reach_after(near, k, part, sign, shift):
     """Return the smallest and the largest of k keys when a part is added or taken off."""
     below = (1 << shift) - 1
-    low, high = FAR, 0
+    low, high = FAR_KEY, 0
     for t in range(k):
         key = near[t] + sign * part[(near[t] & below) >> 1]
         low, high = min(low, key), max(high, key)

@@ -22,13 +22,13 @@ from fewer.kernels.votes import enter
 from fewer.problem import BoolArray, FloatArray, IntArray
 
 LANES = 32
-FAR = np.float32(3e38)
+FARTHEST = np.float32(3e38)
 # Distances nearer to each other than this share count as equal.
-NEAR = 1e-10
+TIED = 1e-10
 # More than rounding can add to what is lost.
 SLACK = 1e-9
 # More rows than this in reach of the k-th distance are left to scikit-learn.
-MOST = 256
+MOST_IN_REACH = 256
 # Nearest rows that are kept in order, at most.
 LONGEST = 40
 # Smallest number of nearest rows that are kept.
@@ -140,9 +140,9 @@ class VotingRoom(NamedTuple):
         """Make them for some members."""
         width, kinds = standing.base.shape[1], max(standing.before.shape[1], 1)
         line, least = np.empty((2, width), dtype=np.float32)
-        rows, (near, tied) = np.empty(MOST + LANES + 1, dtype=np.int64), np.zeros((2, kinds), dtype=np.int64)
+        rows, (near, tied) = np.empty(MOST_IN_REACH + LANES + 1, dtype=np.int64), np.zeros((2, kinds), dtype=np.int64)
         lanes = Lanes(line, least, np.empty(LANES, dtype=np.float32))
-        return cls(lanes, Found(np.empty(MOST), rows, near, tied), np.empty(n_members + 1, dtype=np.int64))
+        return cls(lanes, Found(np.empty(MOST_IN_REACH), rows, near, tied), np.empty(n_members + 1, dtype=np.int64))
 
 
 @inner(counted=False)
@@ -211,7 +211,7 @@ def widen(value, doubt):
 def collect(line, least, size, limit, rows):
     """Collect the rows within reach; −1 if they are too many. What is written beyond the last one means nothing."""
     cut, step = np.float32(limit), np.uint64(LANES)
-    n, m, last = np.uint64(0), np.uint64(0), np.uint64(MOST)
+    n, m, last = np.uint64(0), np.uint64(0), np.uint64(MOST_IN_REACH)
     lanes = last  # the lanes with a row in reach are noted behind the rows
     for lane in range(step):
         rows[lanes + m] = lane
@@ -261,7 +261,7 @@ def share_out(found, n, k, targets, fold, out, q, i):
     for j in range(c):
         near[j] = tied[j] = 0
     edge = distances[k - 1]
-    width = NEAR * edge
+    width = TIED * edge
     n_near, n_tied = 0, 0
     for a in range(n):
         kind = np.int64(targets[fold, rows[a]])
@@ -296,7 +296,7 @@ def share_out(found, n, k, targets, fold, out, q, i):
 def average(found, n, k, targets, fold, out, q, i):
     """Write the mean of the k nearest; say whether it is the same whatever a tie does."""
     distances, rows = found.distances, found.rows
-    width = NEAR * distances[k - 1]
+    width = TIED * distances[k - 1]
     total = 0.0
     for a in range(k):
         total += targets[fold, rows[a]]
@@ -419,7 +419,7 @@ def look_nearby(standing, trains, place, x, k, doubt, scratch, rows):
             rows[a] = standing.near_rows[i, a]
         return k
     for a in range(k):
-        best[a] = FAR
+        best[a] = FARTHEST
     for a in range(k):
         insert_least(best, k, line[a])
     seen = k
@@ -460,7 +460,7 @@ def find_rows(standing, tables, place, k, doubt, scratch, rows):
 def tighten(line, rows, n, k, doubt, best):
     """Keep of n collected rows those in reach of the k nearest of them, in the same order."""
     for a in range(k):
-        best[a] = FAR
+        best[a] = FARTHEST
     for a in range(n):
         insert_least(best, k, line[rows[a]])
     limit = widen(best[k - 1], doubt)

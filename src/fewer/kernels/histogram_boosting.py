@@ -35,7 +35,7 @@ from fewer.problem import FloatArray, IntArray
 
 SQUARED, BINOMIAL, MULTINOMIAL = 0, 1, 2
 MISSING = 255  # The bin of missing cells.
-CELLS = 1024  # Numbers in a histogram: 256 cells of four.
+HISTOGRAM = 1024  # Numbers in a histogram: 256 cells of four.
 CUTS = 256  # Numbers set aside for one quantity of all cuts of a column.
 ALL, NUMBERS = np.uint64(2**64 - 1), np.uint64(2**63 - 1)  # Bins of a word; of the last word without missing cells.
 TINY = 1e-15  # Added to denominators, as scikit-learn does.
@@ -383,9 +383,9 @@ def _add_rows(rows, columns, first, work, start, n, cells):
         bin_a, bin_b = np.int64(get(train, a + row)), np.int64(get(train, b + row))
         bin_c, bin_d = np.int64(get(train, c + row)), np.int64(get(train, d + row))
         add_cell(dense, 4 * bin_a, cells, 4 * i)
-        add_cell(dense, CELLS + 4 * bin_b, cells, 4 * i)
-        add_cell(dense, 2 * CELLS + 4 * bin_c, cells, 4 * i)
-        add_cell(dense, 3 * CELLS + 4 * bin_d, cells, 4 * i)
+        add_cell(dense, HISTOGRAM + 4 * bin_b, cells, 4 * i)
+        add_cell(dense, 2 * HISTOGRAM + 4 * bin_c, cells, 4 * i)
+        add_cell(dense, 3 * HISTOGRAM + 4 * bin_d, cells, 4 * i)
         put(marks, bin_a, np.uint8(1))
         put(marks, 256 + bin_b, np.uint8(1))
         put(marks, 512 + bin_c, np.uint8(1))
@@ -425,7 +425,7 @@ def _plant(rows, columns, growth, work, k):
             while bits != np.uint64(0):
                 cell = 4 * ((word << 6) + lowest_bit(bits))
                 bits &= bits - np.uint64(1)
-                move_cell(work.dense, CELLS * (at - first) + cell, work.histograms, CELLS * at + cell)
+                move_cell(work.dense, HISTOGRAM * (at - first) + cell, work.histograms, HISTOGRAM * at + cell)
 
 
 @inner(counted=False)
@@ -489,8 +489,11 @@ def _part_histograms(rows, columns, growth, work, k, parent, left, categories, m
         f = columns[at]
         if at == ready:
             first, ready = at, ready + _add_rows(rows, columns, at, work, start, n, gathered)
-        width = CELLS * columns.shape[0]
-        place, other = width * nodes[large, SLOT] + CELLS * at, width * nodes[small, SLOT] + CELLS * at
+        width = HISTOGRAM * columns.shape[0]
+        place, other = (
+            width * nodes[large, SLOT] + HISTOGRAM * at,
+            width * nodes[small, SLOT] + HISTOGRAM * at,
+        )
         for word in range(4):
             bits = take_marks(work.marks, 256 * (at - first) + (word << 6))
             put(work.used, (other >> 8) + word, bits)
@@ -499,7 +502,7 @@ def _part_histograms(rows, columns, growth, work, k, parent, left, categories, m
                 bit = lowest_bit(bits)
                 bits &= bits - np.uint64(1)
                 cell = 4 * ((word << 6) + bit)
-                move_cell(work.dense, CELLS * (at - first) + cell, work.histograms, other + cell)
+                move_cell(work.dense, HISTOGRAM * (at - first) + cell, work.histograms, other + cell)
                 empty |= subtract_cell(work.histograms, place + cell, other + cell) << np.uint64(bit)
             put(work.used, (place >> 8) + word, get(work.used, (place >> 8) + word) & ~empty)
         if is_open:
@@ -553,7 +556,7 @@ def boost(rows, columns, growth, work, raw, tests, categories, missing, by_gain,
             _plant(rows, columns, growth, work, k)
             if n >= 2 * growth.leaf and work.sums[0, HESSIAN] >= growth.least_hessian:
                 for at in range(columns.shape[0]):
-                    _scan(work, growth, root, CELLS * at, rows.kinds, columns[at], at, categories, missing)
+                    _scan(work, growth, root, HISTOGRAM * at, rows.kinds, columns[at], at, categories, missing)
             _settle(work, root, by_gain)
             is_last = False
             while counts[N_WAITING] > 0 and not is_last:

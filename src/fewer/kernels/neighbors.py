@@ -26,7 +26,7 @@ from fewer.kernels.votes import ballot_for, count_votes, enter, gain, judge, lis
 from fewer.problem import FloatArray
 
 # Rows in a leaf of a tree, at most.
-LEAF = 16
+ROWS_OF_A_LEAF = 16
 
 
 @kernel(counted=False)
@@ -326,7 +326,7 @@ def tree_of(exact: Exact, used: Any, tried: Any, new: Any) -> RowTree:
         Such columns that are tried beside them, and with which weight.
     """
     points, scale = exact.columns[used].T, np.sqrt(exact.scale[:, used].max(axis=0))
-    n, depth = len(points), max(int(np.ceil(np.log2(exact.columns.shape[1] / LEAF))), 0)
+    n, depth = len(points), max(int(np.ceil(np.log2(exact.columns.shape[1] / ROWS_OF_A_LEAF))), 0)
     order, bounds = np.arange(n), np.array([0, n])
     low, high = np.empty((2, 2 << depth, len(used)))
     for level in range(depth + 1):

@@ -25,7 +25,7 @@ from fewer.kernels.votes import enter
 
 BLOCK = 1024
 QUERIES = 16
-FAR = np.float32(1e30)
+NO_DISTANCE = np.float32(1e30)
 GRID = 2.0**32
 STEPS = 4095
 LANES = 64
@@ -149,7 +149,7 @@ def coarse_distances(first, last, room, table, mixed):
                         d[q, j] += gap if c == c else np.float32(0.0)
                         count[j] += np.float32(1.0) if c == c else np.float32(0.0)
                 for j in range(low, high):
-                    d[q, j] = d[q, j] / count[j] if count[j] > 0 else FAR
+                    d[q, j] = d[q, j] / count[j] if count[j] > 0 else NO_DISTANCE
 
 
 @inner(counted=False)
@@ -190,7 +190,7 @@ def bound_of_nearest(d, q, first, last, minima, n_lanes, k):
     """
     n_lanes = np.uint64(n_lanes)
     for lane in range(n_lanes):
-        minima[lane] = FAR
+        minima[lane] = NO_DISTANCE
     for start in range(np.uint64(first), np.uint64(last), n_lanes):
         for lane in range(min(n_lanes, np.uint64(last) - start)):
             minima[lane] = least_float(minima[lane], d[np.uint64(q), start + lane])
@@ -223,13 +223,13 @@ def list_nearest(first, last, classes, table, mixed, room, lists):
         if classes.votes[i] == 0.0:
             continue
         for j in range(np.uint64(groups.shape[0])):  # every cell is written, so that whole vectors are
-            d[q, j] = FAR if groups[j] == group else d[q, j]
+            d[q, j] = NO_DISTANCE if groups[j] == group else d[q, j]
         for c in range(lists.shape[1]):
             low, high = bounds[c], bounds[c + 1]
             if pooled:
                 low, high = (bounds[own], bounds[own + 1]) if c == 0 else (0, rows.shape[0])
                 for j in range(bounds[own] if c == 1 else 0, bounds[own + 1] if c == 1 else 0):
-                    d[q, j] = FAR
+                    d[q, j] = NO_DISTANCE
             n_lanes = np.uint64(max(min(max(LANES, 4 * k, (high - low) // LANES), high - low), 1))
             limit = bound_of_nearest(d, q, low, high, minima, n_lanes, k) + table.slack
             n_near, size = np.uint64(0), np.int64(0)

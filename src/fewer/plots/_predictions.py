@@ -147,7 +147,7 @@ def number_subsets(ax: Axes, fpr: FloatArray, tpr: FloatArray, labels: list[str]
         ax.plot([], [], " ", label=f"{name}: {label}")
 
 
-KINDS = ("roc", "confusion", "calibration", "points")
+PICTURES = ("roc", "confusion", "calibration", "points")
 AXES = {
     "calibration": {"xlabel": "predicted probability", "ylabel": "observed share"},
     "points": {"xlabel": "actual value", "ylabel": "predicted"},
@@ -274,7 +274,7 @@ class PredictionsDisplay(Display):
 
 
 def _kind(summary: Mapping[str, Any], asked: str | None) -> str:
-    able = [kind for kind in KINDS if kind in summary]
+    able = [kind for kind in PICTURES if kind in summary]
     if asked is None and able:
         return able[0]
     if asked not in able:

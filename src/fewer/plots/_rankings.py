@@ -386,7 +386,7 @@ class PlantedDisplay(Display):
 
 
 HATCHES = ("", "///", "...", "xx")
-MANY = 12
+MOST_LABELS = 12
 
 
 class RelevanceDisplay(Display):
@@ -444,7 +444,7 @@ class RelevanceDisplay(Display):
         for number, (label, values) in enumerate(self.relevances.items()):
             shift = (number - (len(self.relevances) - 1) / 2) * width
             ax.bar(places + shift, values, width, label=label or None, color=COLORS[number], hatch=HATCHES[number % 4])
-        step = max(len(self.names) // MANY, 1)
+        step = max(len(self.names) // MOST_LABELS, 1)
         ax.set_xticks(places[::step], self.names[::step], rotation=0 if max(map(len, self.names)) < 4 else 90)
         ax.grid(visible=False, axis="x")
         ax.set(xlabel="feature", ylabel="relevance")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 # Characters of a name that fit beside a picture.
 NAME = 28
 # Points of a curve above which they are no longer marked one by one.
-MANY = 60
+MOST_MARKED = 60
 
 
 @dataclass
@@ -151,7 +151,7 @@ class SizeDisplay(Display):
     def _draw(self, ax: Axes) -> None:
         from matplotlib.ticker import MaxNLocator
 
-        marker = "o" if len(self.sizes) <= MANY else None
+        marker = "o" if len(self.sizes) <= MOST_MARKED else None
         ax.plot(self.sizes, self.scores, marker=marker, color=COLORS[0], label="best found of each size")
         if self.standard_error is not None:
             best, label = self.scores.max(), "within one standard error"

@@ -14,13 +14,13 @@ from fewer.contracts.trace import Trace
 from fewer.errors import FewerWarning, InputError
 from fewer.evaluate import Comparison
 from fewer.evaluate.grading import ERRORS, is_share
-from fewer.files import read_own
+from fewer.files import CELLS, read_own
 from fewer.plots import AnswersDisplay, DendrogramDisplay, SearchCurveDisplay
 from fewer.plots._style import COLORS, new_figure, style
 from fewer.report import _pictures as draw
 from fewer.report._comparison import comparison_report, good_content
 from fewer.report._page import NEEDS_MATPLOTLIB, as_svg, in_script, judge_as_text, render, write_page
-from fewer.run.folder import CELLS, RESULT, TRACE
+from fewer.run.folder import RESULT, TRACE
 from fewer.run.selection import Selection
 from fewer.text import cut, in_folds, listed, metric_text, score_text, signed
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-MOST = 200
+MOST_LISTED = 200
 
 
 def feature_rows(selection: Selection) -> list[dict[str, Any]]:
@@ -46,7 +46,7 @@ def feature_rows(selection: Selection) -> list[dict[str, Any]]:
         `evidence["features"]`.
     """
     evidence = selection.evidence
-    names = list(evidence.get("features") or selection.names)[:MOST]
+    names = list(evidence.get("features") or selection.names)[:MOST_LISTED]
     chosen, costs = set(selection.names), known_costs(selection)
     losses, ends, score = evidence.get("without") or {}, loss_scale(evidence), evidence.get("without_score", "")
     elsewhere = {name for at in (evidence.get("without_at") or {}).values() for name in at}
@@ -298,13 +298,13 @@ def _told(selection: Selection, curve: dict[str, Any], stop: dict[str, Any]) -> 
 
 
 # Rows of a class below which it counts as rare.
-RARE = 30
+RELIABLE_ROWS = 30
 # Correlation from which on two features count as copies of each other.
 COPY = 0.95
 # Correlation below which no pair is named.
 ALIKE = 0.5
 # Share of missing cells from which on it is reported.
-MANY = 0.05
+MISSING_SHARE = 0.05
 
 
 def worries(selection: Selection) -> list[str]:
@@ -346,7 +346,7 @@ def _useless(selection: Selection) -> list[str]:
 def _missing(selection: Selection) -> list[str]:
     cells = selection.n_rows * selection.n_features
     n = selection.data.get("missing_cells", 0)
-    if not cells or n < MANY * cells:
+    if not cells or n < MISSING_SHARE * cells:
         return []
     columns = [column for column in selection.data.get("columns", ()) if column.get("missing")]
     worst = max(columns, key=lambda column: column["missing"], default=None)
@@ -355,8 +355,8 @@ def _missing(selection: Selection) -> list[str]:
 
 
 def _rare(selection: Selection) -> list[str]:
-    small = [f"{cut(label, 40)} ({n})" for label, n in selection.data.get("classes", {}).items() if n < RARE]
-    sentence = f"Classes with fewer than {RARE} rows: {listed(small, 6)}. Scores for them are unreliable."
+    small = [f"{cut(label, 40)} ({n})" for label, n in selection.data.get("classes", {}).items() if n < RELIABLE_ROWS]
+    sentence = f"Classes with fewer than {RELIABLE_ROWS} rows: {listed(small, 6)}. Scores for them are unreliable."
     return [sentence] if small else []
 
 
@@ -377,7 +377,7 @@ def _copies(selection: Selection) -> list[str]:
     return [sentence] if pairs else []
 
 
-SHOWN = 40
+MOST_NAMED = 40
 
 
 def write_selection_report(path: Path | str, selection: Selection, trace: Trace | None = None) -> Path:
@@ -464,7 +464,7 @@ def selection_report(selection: Selection, trace: Trace | None = None) -> str:
         **_baseline(selection),
         preferred=PREFERRED.get(selection.prefer, selection.prefer),
         in_folds=in_folds,
-        set_aside=selection.set_aside[:SHOWN],
+        set_aside=selection.set_aside[:MOST_NAMED],
         pictures=_searching(selection, trace),
         data=in_script({"stops": stops, "chosen": len(selection.features), "n_features": selection.n_features}),
     )
@@ -621,7 +621,7 @@ def _searching(selection: Selection, trace: Trace | None) -> list[dict[str, Any]
         pictures.append(_search_picture(selection, trace))
     if trace is not None and "cluster_names" in trace.extra:
         pictures.append(_cluster_picture(selection, trace.extra))
-    if 2 <= len(selection.redundancy.get("names", ())) <= SHOWN:
+    if 2 <= len(selection.redundancy.get("names", ())) <= MOST_NAMED:
         pictures.append(_redundancy_picture(selection.redundancy))
     return pictures
 

@@ -23,7 +23,7 @@ from fewer.roc._curve import delong_test
 from fewer.roc._learners import NOBODY, Front, LearnedRule
 
 # Standard errors by which a committee must be ahead of a learner with all features to do without it.
-SHOWN = 1.645
+SURE_LEAD = 1.645
 
 # How strongly stacking holds learners to equal votes, in units of the log-likelihood.
 TOWARDS_EQUAL = 50.0
@@ -214,9 +214,9 @@ def _shared(
 ) -> FloatArray:
     """Share the votes between a hull and its rivals by rows that did not choose it."""
     both = 0.5 * (hull + rivals)
-    if _lead(judges, lines, hull, rivals) > SHOWN:
+    if _lead(judges, lines, hull, rivals) > SURE_LEAD:
         return hull
-    if n_rivals == 1 or _lead(judges, lines, both, rivals) > SHOWN:
+    if n_rivals == 1 or _lead(judges, lines, both, rivals) > SURE_LEAD:
         return both
     return rivals
 

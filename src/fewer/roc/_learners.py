@@ -28,7 +28,7 @@ from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem
 from fewer.validate import assign_folds, split_rows
 
 # Scores held at once.
-CHUNK = 1 << 20
+SCORES_AT_ONCE = 1 << 20
 
 NOBODY = -1
 
@@ -233,7 +233,7 @@ class NaiveBayesLearner(Learner):
                 return weighted_points(block, scores / FIXED, self._positive, self._weight, prices[block], hull)
             return _front(block, prices, *kernels.outside_points(scores, self._positive, prices[block], *hull))
 
-        return self._in_blocks(run, len(masks), -(-len(masks) * n // CHUNK))
+        return self._in_blocks(run, len(masks), -(-len(masks) * n // SCORES_AT_ONCE))
 
     def _in_blocks(self, run: Callable[[IntArray], Front], n_masks: int, least: int = 1) -> Front:
         """Deal subsets out to the threads, in at least the given number of blocks."""

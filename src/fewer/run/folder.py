@@ -14,13 +14,12 @@ from typing import Any
 from fewer import files
 from fewer.contracts.trace import Trace
 from fewer.errors import InputError
+from fewer.files import CELLS, TOTAL
 from fewer.problem import Problem
 from fewer.run.budget import Budget, parse_budget
 
 CHECKPOINT_SECONDS = 0.5
-RUN, TRACE, HELDOUT, RESULT, CELLS = "run.json", "trace.npz", "heldout.json", "result.json", "cells.jsonl"
-# How many cells a comparison will have.
-TOTAL = "total.json"
+RUN, TRACE, HELDOUT, RESULT = "run.json", "trace.npz", "heldout.json", "result.json"
 OWN = (RUN, TRACE, HELDOUT, RESULT, TOTAL, CELLS)
 ASIDE = ".fewer-replaced"
 

@@ -18,10 +18,10 @@ from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 from fewer.search._sequential import State, begin, move_to, step_of
 from fewer.statistics.encoding import scaled_inputs
 
-CHUNK = 20_000  # Nodes between two reports.
+NODES_PER_REPORT = 20_000  # Nodes between two reports.
 RIDGE = 1e-12  # Added to the diagonal of columns of unit variance, so that copies do no harm.
 SHARE = 1e-10
-PATIENCE = 10  # Splicing ends when so many sizes in a row did not raise the score.
+STALE_SIZES = 10  # Splicing ends when so many sizes in a row did not raise the score.
 MOST_SPLICED = 5
 
 
@@ -92,7 +92,7 @@ class BestSubset(Search):
         limit = np.inf if self.max_nodes is None else self.max_nodes
         stack = tuple(state[name] for name in STACK)
         while state["progress"][0] >= 0 and state["progress"][1] < limit:
-            n_nodes = int(min(CHUNK, limit - state["progress"][1]))
+            n_nodes = int(min(NODES_PER_REPORT, limit - state["progress"][1]))
             limits = (space.min_units, space.max_units, n_nodes, SHARE)
             leap(state["progress"], equations.starts, stack, (state["best_sums"], state["best_masks"]), limits)
             yield self._answer(scorer, space, state)
@@ -131,7 +131,7 @@ class BestSubset(Search):
         if not state:
             yield begin(scorer, space.empty(), state, size=0, stale=0, sums=[])
         most = min(space.max_units, equations.n_rows - 2)
-        while state["size"] < most and (state["stale"] < PATIENCE or state["size"] < space.min_units):
+        while state["size"] < most and (state["stale"] < STALE_SIZES or state["size"] < space.min_units):
             state["size"] += 1
             mask, total = spliced(equations, state["mask"], state["size"])
             better = move_to(mask, float(scorer.score(mask[None])[0]), state, space)

@@ -22,7 +22,7 @@ from fewer.problem import BoolArray
 from fewer.search._best_first import BestFirst
 from fewer.search._sequential import State
 
-PATIENCE = 0.5  # seconds of work between two reports
+REPORT_SECONDS = 0.5  # seconds of work between two reports
 KEPT = 100  # subsets kept of each block where every subset is scored
 
 
@@ -96,7 +96,7 @@ class Exhaustive(Search):
             if self.top is not None and len(best.scores) == top:
                 state.update(floor=max(state["floor"], float(best.scores[-1])))
             # Blocks start at multiples of their size: in Gray-code order such a block is a whole tree of subsets.
-            if time.perf_counter() - began < PATIENCE and stop % (2 * block) == 0:
+            if time.perf_counter() - began < REPORT_SECONDS and stop % (2 * block) == 0:
                 block *= 2
             if len(best.scores) and np.isfinite(best.scores[0]):
                 score = float(best.scores[0])

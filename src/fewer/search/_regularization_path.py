@@ -19,7 +19,7 @@ from fewer.problem import FloatArray, IntArray, Problem
 from fewer.search._sequential import State, begin, move_to, step_of
 from fewer.statistics.encoding import scaled_inputs
 
-MOST_ROUNDS = 500
+MOST_MODELS = 500
 MOST_HALVINGS = 20
 # Inputs up to which all products of a squared loss are computed at once, if there are as many rows.
 MOST_AT_ONCE = 1000
@@ -222,7 +222,7 @@ class _PenalisedFit:
             self._descend(lengths, squares)
             return
         cost = self._cost(self.fitted, self.coefficients, lengths, squares)
-        for _ in range(MOST_ROUNDS):
+        for _ in range(MOST_MODELS):
             means = self._mean(self.fitted)
             residual = self.weights[:, None] * (self.targets - means)
             bends = means * (1.0 - means)

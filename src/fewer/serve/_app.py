@@ -32,7 +32,7 @@ from fewer.run.request import PREFER, RARE
 from fewer.run.selection import Selection
 from fewer.serve import _choices, _work
 from fewer.serve._choices import Choices, FieldError
-from fewer.serve._folder import KINDS, OURS, PAGE, Folder, safe_name
+from fewer.serve._folder import ENDINGS, OURS, PAGE, Folder, safe_name
 from fewer.serve._guard import PAGE_POLICY, Access, Guard
 from fewer.serve._jobs import Jobs, read_json
 
@@ -171,7 +171,7 @@ class _Bench:
     async def home(self, request: Request) -> Response:
         about = await run_in_threadpool(self._listing)
         limit = self.settings.max_upload
-        return HTMLResponse(_render("home.html", kinds=KINDS, limit=limit, folder=str(self.folder.path), **about))
+        return HTMLResponse(_render("home.html", kinds=ENDINGS, limit=limit, folder=str(self.folder.path), **about))
 
     async def table(self, request: Request) -> Response:
         name = self.folder.table(request.query_params.get("name")).name

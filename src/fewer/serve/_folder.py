@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from fewer.errors import InputError
-from fewer.files import is_debris, write_atomically
-from fewer.run.folder import CELLS, OWN, RUN, is_run
+from fewer.files import CELLS, is_debris, write_atomically
+from fewer.run.folder import OWN, RUN, is_run
 from fewer.text import printable
 
 # Where the workbench keeps what belongs to no run folder: how tables are read, what was asked for, what was said.
 OURS = ".fewer-serve"
-KINDS = (
+ENDINGS = (
     ".csv", ".tsv", ".txt", ".xlsx", ".ods", ".json", ".jsonl", ".ndjson", ".parquet", ".feather", ".arrow", ".dta",
     ".arff", ".csv.gz", ".tsv.gz", ".csv.zip", ".zip", ".csv.bz2", ".csv.xz", ".csv.zst",
 )  # fmt: skip
@@ -158,7 +158,7 @@ class Folder:
         """Return the name of a table in the folder; one from elsewhere is copied."""
         if not file.is_file():
             raise InputError(f"File not found: {file}; check the path.")
-        if file.resolve().parent == self.path and file.name.lower().endswith(KINDS):
+        if file.resolve().parent == self.path and file.name.lower().endswith(ENDINGS):
             return file.resolve().name
         part = self.path / OURS / f"{secrets.token_hex(8)}.part"
         try:
@@ -185,7 +185,7 @@ class Folder:
 
 
 def _is_table(entry: os.DirEntry[str]) -> bool:
-    return entry.name.lower().endswith(KINDS) and entry.is_file(follow_symlinks=False)
+    return entry.name.lower().endswith(ENDINGS) and entry.is_file(follow_symlinks=False)
 
 
 def _move_without_replacing(part: Path, place: Path) -> None:
@@ -222,9 +222,9 @@ def table_name(name: str) -> str:
     ('my table.CSV', 'rf.csv')
     """
     plain = safe_name(name)
-    kind = next((kind for kind in sorted(KINDS, key=len, reverse=True) if plain.lower().endswith(kind)), None)
+    kind = next((kind for kind in sorted(ENDINGS, key=len, reverse=True) if plain.lower().endswith(kind)), None)
     if kind is None:
-        raise InputError(f"{_short(name)} is not a readable table; use {', '.join(KINDS)}.")
+        raise InputError(f"{_short(name)} is not a readable table; use {', '.join(ENDINGS)}.")
     return (plain[: -len(kind)][:LONGEST].rstrip(". ") or "table") + plain[-len(kind) :]
 
 

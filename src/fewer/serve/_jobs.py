@@ -20,8 +20,8 @@ import numpy as np
 
 from fewer.contracts.trace import Trace, size_of
 from fewer.errors import InputError
-from fewer.files import holder_of, read_own
-from fewer.run.folder import CELLS, HELDOUT, RESULT, RUN, TOTAL, TRACE
+from fewer.files import CELLS, TOTAL, holder_of, read_own
+from fewer.run.folder import HELDOUT, RESULT, RUN, TRACE
 from fewer.serve._choices import Choices, in_words_of_the_page
 from fewer.serve._folder import Folder
 from fewer.text import printable
@@ -166,7 +166,7 @@ LONGEST_LOG = 8_000
 # The command line. -P: modules come from what is installed, never from the folder.
 PROGRAM = (sys.executable, "-P", "-m", "fewer")
 # Seconds that runs have to save their best when the server ends.
-PATIENCE = 10.0
+FAREWELL_SECONDS = 10.0
 
 
 class Jobs:
@@ -309,7 +309,7 @@ class Jobs:
         for process in going.values():
             with contextlib.suppress(OSError):
                 process.send_signal(signal.SIGINT)
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + FAREWELL_SECONDS
         for run, process in going.items():
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(max(end - time.monotonic(), 0.1))

@@ -34,7 +34,7 @@ def test_scores_come_fold_by_fold_and_open_ones_are_nan(monkeypatch):
     truth[2][0] = np.nan
     assert made.score_added(nothing, np.arange(4)) == pytest.approx(np.array(truth), nan_ok=True)
     assert made.score_masks(np.eye(4, dtype=bool)) == pytest.approx(np.array(truth), nan_ok=True)
-    monkeypatch.setattr(_engine, "CELLS", 1)  # one candidate at a time
+    monkeypatch.setattr(_engine, "DECISIONS_AT_ONCE", 1)  # one candidate at a time
     assert made.score_added(nothing, np.arange(4)) == pytest.approx(np.array(truth), nan_ok=True)
     assert made.score_added(nothing, nothing).shape == (0, 2)
     scores, best = made.score_optimistically(nothing, np.array([2]))

@@ -259,7 +259,7 @@ def metric_of(scoring: Any, problem: Problem, model: Any) -> EngineMetric | None
     return EngineMetric(name, scorer=scorer, has_decisions=hasattr(model, "decision_function"))
 
 
-CELLS = 1 << 17  # Decisions that are computed together, so that they stay in the cache.
+DECISIONS_AT_ONCE = 1 << 17  # Decisions that are computed together, so that they stay in the cache.
 
 
 class Engine(ABC):
@@ -335,7 +335,8 @@ class Engine(ABC):
         array of shape (q, n_folds)
             The scores.
         """
-        chunk, scores = max(CELLS // (self.folds.n_tests * self._n_outputs), 1), [np.empty((0, self.folds.n_folds))]
+        chunk = max(DECISIONS_AT_ONCE // (self.folds.n_tests * self._n_outputs), 1)
+        scores = [np.empty((0, self.folds.n_folds))]
         for part in (added[low : low + chunk] for low in range(0, len(added), chunk)):
             out = np.empty((len(part), self.folds.n_tests, self._n_outputs))
             scores.append(self._grade(out, self.predict_added(members, part, out)))

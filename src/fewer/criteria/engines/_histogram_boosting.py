@@ -22,7 +22,7 @@ from fewer.kernels import histogram_boosting as kernel
 from fewer.problem import BoolArray, FloatArray, IntArray
 
 # Options that must stand at these values.
-PLAIN = {
+COVERED_BOOSTING = {
     "loss": ("log_loss", "squared_error"), "max_features": (1.0,), "max_bins": (255,), "monotonic_cst": (None,),
     "interaction_cst": (None,), "warm_start": (False,), "verbose": (0,),
 }  # fmt: skip
@@ -53,13 +53,13 @@ def why_not_boosted(model: Any, n_rows: int, n_columns: int) -> str:
     """
     if type(model) not in HISTOGRAM_BOOSTINGS:
         return f"{type(model).__name__} is not histogram gradient boosting"
-    if odd := odd_option(model, PLAIN):
+    if odd := odd_option(model, COVERED_BOOSTING):
         return odd
     if _stops(model, n_rows) and (reason := _odd_stop(model)):
         return reason
     if n_rows > MOST_ROWS:
         return "more than 200,000 training rows, of which it draws some for its bins"
-    if 8 * kernel.CELLS * n_columns * (_n_leaves(model, n_rows) + 2) > MOST_BYTES:
+    if 8 * kernel.HISTOGRAM * n_columns * (_n_leaves(model, n_rows) + 2) > MOST_BYTES:
         return "the histograms would take more than 1 GB"
     return ""
 
@@ -300,9 +300,9 @@ def _scratch(rows: kernel.Binned, growth: kernel.Growth, k: int, n_columns: int)
     cells = np.zeros((k + 1, 4 * n))
     cells[:, 2::4] = 1.0
     return kernel.Scratch(
-        histograms=np.empty((n_slots + 1) * n_columns * kernel.CELLS),
+        histograms=np.empty((n_slots + 1) * n_columns * kernel.HISTOGRAM),
         used=np.empty((n_slots + 1, n_columns, 4), dtype=np.uint64),
-        dense=np.zeros(4 * kernel.CELLS),
+        dense=np.zeros(4 * kernel.HISTOGRAM),
         cuts=np.empty(4 * kernel.CUTS),
         cells=cells,
         order=np.empty(n + m + max(n, m), dtype=np.uint32),

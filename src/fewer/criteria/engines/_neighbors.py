@@ -158,7 +158,7 @@ class NeighborsEngine(Engine):
         n, width = self.folds.n_tests, self._trains.shape[2]
         base = np.zeros((n, width), dtype=np.float32)
         for fold, size in enumerate(self._sizes):
-            base[self.folds.bounds[fold] : self.folds.bounds[fold + 1], size:] = kernels.FAR
+            base[self.folds.bounds[fold] : self.folds.bounds[fold + 1], size:] = kernels.FARTHEST
         return kernels.FoldStanding(
             base,
             gap=np.full(n, -1.0),

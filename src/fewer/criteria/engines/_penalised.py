@@ -13,7 +13,7 @@ from fewer.kernels.path import EPSILON, TOLERANCE, fit_products
 from fewer.problem import FloatArray, IntArray
 
 # Options that must stand at these values.
-PLAIN = {
+COVERED_PENALTIES = {
     "fit_intercept": (True,), "positive": (False,), "warm_start": (False,), "selection": ("cyclic",),
     "scoring": (None,), "store_cv_results": (False,), "alpha_per_target": (False,), "gcv_mode": (None, "auto"),
 }  # fmt: skip
@@ -60,7 +60,7 @@ class Penalised(Part):
             return f"{type(model).__name__} with several values of l1_ratio, or folds of one's own, is not covered"
         if n_columns > MOST_COLUMNS:
             return f"more than {MOST_COLUMNS} columns, whose products would take much memory"
-        return odd_option(model, PLAIN)
+        return odd_option(model, COVERED_PENALTIES)
 
     def __init__(self, model: Any, train: FloatArray, labels: Any, test: FloatArray, weights: Weights = None) -> None:
         target = np.asarray(labels, dtype=np.float64)
@@ -109,7 +109,7 @@ class ChosenRidge(Part):
         """Say why a model is not fitted here; the empty string if it is."""
         if model.cv is not None or n_columns > MOST_COLUMNS:
             return "RidgeCV with folds, or with many columns, is not covered"
-        return odd_option(model, PLAIN)
+        return odd_option(model, COVERED_PENALTIES)
 
     def __init__(self, model: Any, train: FloatArray, labels: Any, test: FloatArray, weights: Weights = None) -> None:
         self._alphas = np.atleast_1d(np.asarray(model.alphas, dtype=np.float64))

@@ -14,7 +14,7 @@ from fewer.kernels import smo
 from fewer.problem import FloatArray, IntArray
 
 # Options that must stand at these values.
-PLAIN = {
+COVERED_SVMS = {
     "kernel": ("rbf",), "probability": (False, "deprecated"), "decision_function_shape": ("ovr",),
     "break_ties": (False,), "max_iter": (-1,), "verbose": (False,),
 }  # fmt: skip
@@ -34,7 +34,7 @@ class SupportVectors(Part):
         """Say why a model is not fitted here; the empty string if it is."""
         if n_rows > MOST_ROWS:
             return f"more than {MOST_ROWS} training rows, whose distances would take much memory"
-        return odd_option(model, PLAIN)
+        return odd_option(model, COVERED_SVMS)
 
     def __init__(self, model: Any, train: FloatArray, labels: Any, test: FloatArray, weights: Weights = None) -> None:
         self.classes_, codes = codes_of(labels, True)

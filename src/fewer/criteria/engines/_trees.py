@@ -29,12 +29,12 @@ FORESTS = (RandomForestClassifier, RandomForestRegressor, ExtraTreesClassifier, 
 BOOSTINGS = (GradientBoostingClassifier, GradientBoostingRegressor)
 CRITERIA = ("gini", "entropy", "log_loss", "squared_error", "friedman_mse", "deprecated")
 # Options that must stand at these values.
-PLAIN = {
+COVERED_TREES = {
     "criterion": CRITERIA, "warm_start": (False,), "oob_score": (False,), "ccp_alpha": (0.0,), "monotonic_cst": (None,),
     "max_samples": (None,), "min_weight_fraction_leaf": (0.0,), "verbose": (0,), "splitter": ("best", "random"),
     "subsample": (1.0,), "n_iter_no_change": (None,), "init": (None,), "loss": ("log_loss", "squared_error"),
 }  # fmt: skip
-REMEMBERED = 10**6  # Rows times trees up to which the rows that trees draw are kept.
+DRAWS_REMEMBERED = 10**6  # Rows times trees up to which the rows that trees draw are kept.
 
 
 class TreePart(Part):
@@ -46,7 +46,7 @@ class TreePart(Part):
     def refuses(cls, model: Any, n_rows: int, n_columns: int) -> str:
         """Say why a model is not grown here; the empty string if it is."""
         options = model.get_params(deep=False)
-        if odd := odd_option(model, PLAIN):
+        if odd := odd_option(model, COVERED_TREES):
             return odd
         for name in ("min_samples_leaf", "min_samples_split"):
             if not isinstance(options[name], int | np.integer):
@@ -153,7 +153,7 @@ class ForestPart(TreePart):
             plain = _plan(model.random_state, int(model.n_estimators), n, False)
             return [(self._weights, rng) for _, rng in plain]
         if self._weights is None and self._settings.get("class_weight") is None:
-            plan = _plan if n * model.n_estimators <= REMEMBERED else _plan.__wrapped__
+            plan = _plan if n * model.n_estimators <= DRAWS_REMEMBERED else _plan.__wrapped__
             return plan(model.random_state, int(model.n_estimators), n, True)
         return self._drawn
 

@@ -29,7 +29,7 @@ from fewer.selectors.auto._curve import (
 from fewer.selectors.auto._race import MODELS, QUICK, PathRace, with_all_features
 
 # Half a point of the score: a ranking that close to the best is taken where it needs fewer features.
-NEAR = 0.005
+NEARLY_BEST = 0.005
 # Standard errors within which a model cannot be told from the best one.
 SAME = 1.0
 # Standard errors from which on a loss counts as one that rows can see.
@@ -171,7 +171,7 @@ def _path(race: PathRace, alike: list[str]) -> str:
     need: dict[str, tuple[int, float]] = {}
     for path, curve in curves.items():
         behind, free = curve.loss - least, race.allowed(path)
-        if path == best or float(behind[free].min()) <= NEAR * unit / rate:
+        if path == best or float(behind[free].min()) <= NEARLY_BEST * unit / rate:
             fine = free & (behind <= MARGIN["balanced"] * unit / rate + 1e-12)
             need[path] = (int(np.argmax(fine)), 0.0 if path == best else float(behind[free].min()))
     return min(need, key=lambda path: need[path])

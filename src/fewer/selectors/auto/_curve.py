@@ -26,23 +26,23 @@ RISK = 0.25
 # the end, so that the risk is kept; with `"fewest"` rows must show a larger loss.
 LUCK: dict[str, float] = {"fewest": 1.25, "balanced": OPTIMISM - float(norm.isf(RISK)), "accuracy": OPTIMISM}
 # A class with less than this share of what an equal class would have makes classes uneven, or is rare.
-UNEVEN, RARE = 0.6, 0.2
+UNEVEN, RARE_SHARE = 0.6, 0.2
 # Between these lies the accuracy that a unit of squared loss costs.
 EXCHANGE = (0.3, 1.5)
 # Scorings in which every row counts the same, not every class.
-PLAIN = {"accuracy", "neg_brier_score", "neg_log_loss", "top_k_accuracy"}
+ROW_METRICS = {"accuracy", "neg_brier_score", "neg_log_loss", "top_k_accuracy"}
 ABSOLUTE = {"neg_mean_absolute_error", "neg_median_absolute_error"}
 AREA = "roc_auc"
-SQUARED = {"accuracy", "balanced_accuracy", "r2", "neg_mean_squared_error", "neg_root_mean_squared_error",
+SQUARED_METRICS = {"accuracy", "balanced_accuracy", "r2", "neg_mean_squared_error", "neg_root_mean_squared_error",
            "roc_auc_ovr", "roc_auc_ovo", "average_precision", "neg_brier_score", "top_k_accuracy"}  # fmt: skip
-BY_ROWS = {*SQUARED, "neg_log_loss", AREA, *ABSOLUTE}
+BY_ROWS = {*SQUARED_METRICS, "neg_log_loss", AREA, *ABSOLUTE}
 # Rows that choose features for each other are not independent: one that leads by luck in all rows is chosen in every
 # split, and its luck counts in each of them. So much larger than rows show are the standard errors taken.
 DEPENDENT = np.sqrt(2.0)
 # Rows that are held out together, at least, for their places among each other to count.
 FEWEST_RANKED = 10
 # Median deviations from the median beyond which a value of a quantity is far from the others.
-FAR = 20.0
+OUTLYING = 20.0
 # A quantity that varies by less than this is measured in another unit; one that varies by less than the second is
 # the same everywhere to the trees of scikit-learn, which stop at a variance of 2e-16.
 SMALL, FAINT = 1e-3, 2e-8
@@ -103,7 +103,7 @@ class Metric:
         if least * len(counts) >= UNEVEN:
             return cls("accuracy")
         note = f"class {problem.classes[code]!s} has {least:.1%} of the rows"
-        if len(counts) == 2 and least * len(counts) < RARE:
+        if len(counts) == 2 and least * len(counts) < RARE_SHARE:
             why = f"Scores are areas under the ROC curve, since {note}: never to predict it is almost always right."
             return cls(AREA, why)
         return cls("balanced_accuracy", f"Scores are balanced accuracy, in which every class counts the same: {note}.")
@@ -133,10 +133,10 @@ def odd_values(problem: Problem, scoring: Any) -> str:
             f"The target varies by {spread:.2g} only, which scikit-learn's trees and forests take for no difference; "
             "measure it in a smaller unit."
         )
-    if problem.task != "regression" or scoring not in SQUARED:
+    if problem.task != "regression" or scoring not in SQUARED_METRICS:
         return ""
     off, squares = np.abs(problem.y - np.median(problem.y)), (problem.y - problem.y.mean()) ** 2
-    far = np.flatnonzero(off > FAR * np.median(off))
+    far = np.flatnonzero(off > OUTLYING * np.median(off))
     share = squares[far].sum() / squares.sum()
     if share <= 0.5 or not np.median(off) > 0.0:
         return ""
@@ -150,7 +150,7 @@ def odd_values(problem: Problem, scoring: Any) -> str:
 def rare_classes(problem: Problem) -> BoolArray:
     """Say which classes have less than a fifth of what an equal class would have."""
     counts = np.bincount(problem.y, minlength=problem.n_classes)
-    return np.asarray(counts * problem.n_classes < RARE * counts.sum())
+    return np.asarray(counts * problem.n_classes < RARE_SHARE * counts.sum())
 
 
 def balanced_weights(problem: Problem, balanced: bool = True) -> FloatArray:
@@ -217,7 +217,7 @@ class Loss:
         rows = np.flatnonzero(folds >= 0)
         held = problem.take(rows)
         scoring = Metric.of(problem, scoring).scoring
-        plain = isinstance(scoring, str) and scoring in PLAIN
+        plain = isinstance(scoring, str) and scoring in ROW_METRICS
         return cls(held, targets(held) / scale, balanced_weights(held, not plain), scoring, folds[rows], scale), rows
 
     @property
@@ -230,7 +230,7 @@ class Loss:
     @property
     def exact(self) -> bool:
         """Whether the score that people read is the loss in another unit."""
-        return not self.by_rows or self.scoring not in SQUARED or self.problem.task == "regression"
+        return not self.by_rows or self.scoring not in SQUARED_METRICS or self.problem.task == "regression"
 
     def squared(self, outputs: FloatArray) -> FloatArray:
         """Return squared losses (n_rows, n_sizes) of outputs (n_rows, n_sizes, n_targets)."""
@@ -275,7 +275,7 @@ class Loss:
 
     def of_nothing(self, means: FloatArray) -> float:
         """Return the loss of knowing nothing but the mean targets of the training rows."""
-        if self.problem.task == "classification" and self.scoring not in PLAIN:
+        if self.problem.task == "classification" and self.scoring not in ROW_METRICS:
             means = np.full_like(means, 1.0 / means.shape[1])
         weights, _ = self.sides()
         return float(weights @ self.losses(means[:, None, :])[:, 0] / weights.sum())

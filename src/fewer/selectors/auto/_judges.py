@@ -39,7 +39,7 @@ NEIGHBORS, LINEAR, FOREST, BOOSTING = "5 nearest neighbors", "a linear model", "
 N_ROUNDS = 50
 N_NEWTON, N_BOUNDED, MOST_AXES = 10, 40, 60
 N_NEIGHBORS = 5
-N_TREES, LEAF = 60, 2
+JUDGE_TREES, JUDGE_LEAF = 60, 2
 # Inputs from which a split of a tree for a quantity chooses, at most: half of all is slow where there are many.
 MOST_TRIED = 100
 ALPHAS = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
@@ -347,7 +347,7 @@ def _inverse(matrix: FloatArray) -> FloatArray:
 
 def forest(split: NodeSplit, steps: Sequence[IntArray]) -> Iterator[FloatArray]:
     """Predict by extremely randomised trees."""
-    return _asked_once(split, steps, FOREST, lambda known: trees(split, known, N_TREES, split.plain)[0])
+    return _asked_once(split, steps, FOREST, lambda known: trees(split, known, JUDGE_TREES, split.plain)[0])
 
 
 def boosting(split: NodeSplit, steps: Sequence[IntArray]) -> Iterator[FloatArray]:
@@ -396,7 +396,7 @@ def trees(
     train, test = split.train[:, inputs], split.test[:, inputs]
     weights = split.weights if weights is None else weights
     return random_trees(
-        train, test, split.target, weights, n_trees=n_trees, n_tried=n_tried, leaf=LEAF, seed=split.seed
+        train, test, split.target, weights, n_trees=n_trees, n_tried=n_tried, leaf=JUDGE_LEAF, seed=split.seed
     )
 
 

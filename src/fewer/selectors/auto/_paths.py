@@ -15,9 +15,9 @@ from fewer.problem import FloatArray, InputError, IntArray, Problem
 from fewer.rankers import ReliefF, RReliefF
 from fewer.selectors.auto._judges import NodeSplit, ridge_fit, seeded, trees
 
-N_TREES = 100
+PATH_TREES = 100
 MOST_FORWARD = 60
-MANY = 150
+HALVED_ABOVE = 150
 
 TREES, LINEAR, RELIEF, MEAN = "forest importance", "ridge elimination", "ReliefF", "mean of rankings"
 FORWARD, OWN = "forward linear fit", "elimination by the given model"
@@ -48,7 +48,7 @@ def order_by(places: FloatArray) -> IntArray:
 
 def forest_order(split: NodeSplit, owner: IntArray, n: int) -> IntArray:
     """Order features by how much they lower impurity in a forest."""
-    _, gains = trees(split, np.arange(split.train.shape[1]), N_TREES)
+    _, gains = trees(split, np.arange(split.train.shape[1]), PATH_TREES)
     share = np.bincount(owner, gains / max(gains.sum(), 1e-300), minlength=n)
     return order_by(-share.astype(np.float64))
 
@@ -61,7 +61,7 @@ def elimination_order(split: NodeSplit, owner: IntArray, n: int) -> IntArray:
         _, coefficients, _ = ridge_fit(split.train[:, used], split.target, split.weights)
         size = np.bincount(owner[used], (coefficients**2).sum(axis=1), minlength=n)[kept]
         order = np.argsort(np.round(size, 12), kind="stable")
-        out = kept[order[: max(len(kept) // (2 if len(kept) > MANY else 4), 1)]]
+        out = kept[order[: max(len(kept) // (2 if len(kept) > HALVED_ABOVE else 4), 1)]]
         dropped.append(out)
         kept = np.setdiff1d(kept, out)
     return np.concatenate(dropped)[::-1].astype(np.int64)

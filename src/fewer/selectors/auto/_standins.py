@@ -15,10 +15,10 @@ from fewer.statistics.encoding import ScaledInputs
 from fewer.validate import Split as Rows
 
 # Stand-ins that are named for one feature.
-MOST = 5
+MOST_STANDINS = 5
 # Largest number of chosen features for which substitutes are searched; of more, the first.
 MOST_CHOSEN = 40
-N_TREES = 30
+STANDIN_TREES = 30
 # The share of a feature's spread that a stand-in must explain, at least.
 ALIKE = 0.3
 N_ERRORS = 0.5
@@ -127,7 +127,7 @@ def _alike(problem: Problem, feature: int, others: IntArray) -> IntArray:
     inputs = ScaledInputs.of(problem.X, problem.nominal, weights, np.array([feature])).encode(problem.X)
     share = f_scores(problem, rows, inputs, weights)[others]
     chance = stats.chi2.isf(1e-3 / len(others), 1) / max(len(rows), 1)
-    order = np.argsort(-np.round(share, 12), kind="stable")[:MOST]
+    order = np.argsort(-np.round(share, 12), kind="stable")[:MOST_STANDINS]
     return others[order[share[order] >= max(ALIKE, min(chance, 0.95))]]
 
 
@@ -140,7 +140,7 @@ def _encoded(part: Problem, rows: Rows, seed: int) -> tuple[NodeSplit, IntArray]
 
 def _models(name: str) -> list[Judge]:
     def grown(split: NodeSplit, steps: Sequence[IntArray]) -> Iterator[FloatArray]:
-        yield trees(split, steps[0], N_TREES, split.plain)[0]
+        yield trees(split, steps[0], STANDIN_TREES, split.plain)[0]
 
     by_name: dict[str, Judge] = {NEIGHBORS: neighbors, LINEAR: ridge, FOREST: grown, BOOSTING: grown}
     return [by_name[name]] if name in by_name else [neighbors, ridge, grown]
