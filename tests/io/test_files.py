@@ -14,6 +14,7 @@ from fewer.cli import main
 from fewer.errors import FewerWarning, InputError
 from fewer.io import frame_bytes, read_frame, read_table, reduce_table, to_problem
 from fewer.io.memory import available_memory
+from making import xlsx
 from warm import Started
 
 N = 60
@@ -276,6 +277,45 @@ def test_a_panic_of_polars_is_a_damaged_file(tmp_path, monkeypatch):
     monkeypatch.setattr(pl, "read_parquet", panic)
     with pytest.raises(InputError, match=r"^The Parquet file hurt.parquet cannot be read \(it is damaged\)"):
         read_table(tmp_path / "hurt.parquet", "y")
+
+
+def test_long_whole_numbers_are_codes_of_which_no_digit_is_lost(tmp_path):
+    path = tmp_path / "t.csv"
+    rows = [f"{10**20 + row % 12},{2**53 + row},{2**60 + 512 * row},{row % 2}" for row in range(48)]
+    path.write_text("shop,order,even,y\n" + "\n".join(rows))
+    problem = read_table(path, "y")
+    assert problem.names == ("shop", "even")
+    assert problem.kinds == ("nominal", "numeric")
+    assert problem.levels[0] == tuple(str(10**20 + i) for i in range(12))
+    assert problem.notes[:2] == (
+        "Column 'shop' is read as codes because of more than 15 digits ('100000000000000000000'); use --numeric for "
+        "numbers.",
+        "Not used as features: 'order' (nearly all values unique). Use --nominal to keep one.",
+    )
+    assert len(read_table(path, "y", nominal=["order"]).levels[1]) == 48
+    assert read_table(path, "y", numeric=["shop", "order"]).kinds == ("numeric", "numeric", "numeric")
+
+
+def test_the_target_is_looked_for_where_it_may_be(tmp_path):
+    book = tmp_path / "t.xlsx"
+    book.write_bytes(xlsx({"info": [["about"], ["text"]], "data": [["a", "y"], [1, 0], [2, 1]]}))
+    with pytest.raises(InputError, match=r"no column 'y'; the columns are 'about'.*2 sheets \('info', 'data'\)"):
+        read_table(book, "y")
+    path = tmp_path / "t.csv"
+    path.write_text("y,a,y\n1,2,no\n2,3,yes\n3,5,no\n4,4,yes\n")
+    with pytest.raises(InputError, match="several columns 'y'; give the number of the one to predict, 0 or 2"):
+        read_table(path, "y")
+    assert read_table(path, 2).classes == ("no", "yes")
+    with pytest.raises(InputError, match="no workbook and has no sheets; omit --sheet"):
+        read_table(path, 2, sheet="y")
+    with pytest.raises(InputError, match=r"not utf-16 text \(it is UTF-8\)"):
+        read_table(path, 2, encoding="utf-16")
+    path.write_text("a,y\n1,\n2,\n")
+    with pytest.raises(InputError, match="The target 'y' is missing in every row"):
+        read_table(path, "y")
+    path.write_text("<!DOCTYPE html>\n<html>")
+    with pytest.raises(InputError, match="a web page; download the table itself"):
+        read_table(path, "y")
 
 
 def test_columns_that_are_no_features_can_be_kept(tmp_path):

@@ -501,9 +501,20 @@ def test_what_is_no_feature_is_left_out_with_a_note(make):
     names = kept.column_names if hasattr(kept, "column_names") else list(kept.columns)
     assert names == ["a", "color"]
     assert notes == [
-        "Not used as features: 'code' (nearly all values unique), 'note' (free text), 'list' (lists). Make "
-        "it categorical to keep it."
+        "Not used as features: 'code' (nearly all values unique), 'note' (free text). Make it categorical to keep it.",
+        "Not used as features: 'list' (nested lists). To use one, write what it holds as columns of numbers or text.",
     ]
+
+
+@pytest.mark.parametrize("make", [pl.DataFrame, pd.DataFrame])
+def test_whole_numbers_that_become_equal_are_named(make):
+    y, places = np.arange(N) % 2, np.arange(N)
+    long = {"code": 2**53 + places, "even": 2**53 + 2 * places, "size": 2.0**60 + places}
+    notes = to_problem(make(long), y).notes
+    assert notes[0] == (
+        "Column 'code' holds whole numbers of more than 15 digits, some of which became equal; make codes text."
+    )
+    assert not any("15 digits" in note for note in notes[1:])
 
 
 def test_what_was_meant_and_what_is_no_frame_stay():

@@ -3,6 +3,7 @@ import pytest
 from scipy import stats
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, f1_score, r2_score, roc_auc_score
 
+from fewer import AutoSelector
 from fewer.problem import Problem
 from fewer.selectors.auto._curve import DEPENDENT, Curve, Loss, balanced_weights, chance_of, mean_and_error
 from fewer.validate import split_rows
@@ -116,6 +117,15 @@ def test_luck_is_told_with_its_probability():
     one = np.random.default_rng(1).normal(size=(200, 1)) + 0.1
     t = stats.ttest_1samp(one[:, 0], 0.0, alternative="greater").pvalue
     assert chance_of(one, np.ones(200), np.arange(200), 0, n_draws=4999) == pytest.approx(t, abs=0.02)
+
+
+def test_the_same_gain_in_every_row_is_no_luck():
+    rows = np.arange(40)
+    assert chance_of(np.full((40, 2), 0.3), np.ones(40), rows, 0) == 0.001
+    assert chance_of(np.full((40, 1), 0.3), np.ones(40), rows % 3, 0) == 0.125  # three signs, as three coins
+    assert chance_of(np.zeros((40, 1)), np.ones(40), rows, 0) == chance_of(np.full((40, 1), -0.3), np.ones(40), rows, 0)
+    y = np.repeat([0, 1], 40)
+    assert not AutoSelector(random_state=0).fit(y[:, None] * 1.0, y).nothing_found_
 
 
 def test_luck_of_a_feature_that_every_split_chooses():

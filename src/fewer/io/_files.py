@@ -189,6 +189,8 @@ class UnderstoodTable:
     def _drop_or_report(self, lost: pl.Series, target: str, skip: bool) -> None:
         count = int(lost.sum())
         row, more = int(lost.arg_true()[0]), f" and {count - 1} more" if count > 1 else ""
+        if count == len(lost):
+            raise InputError(f"The target {target!r} is missing in every row; choose another.")
         if not skip:
             message = (
                 f"The target is missing in {self.place(row)}{more}; fill the cell, delete the row, or skip such rows"
@@ -197,8 +199,6 @@ class UnderstoodTable:
             trouble = "the target is missing: --skip-rows-without-target"
             self.problems.append(ParseProblem(target, self.place(row), "", count, trouble, message, is_target=True))
             return
-        if count == len(lost):
-            raise InputError(f"The target {target!r} is missing in every row; choose another.")
         kept, place_in_file = (~lost).arg_true().to_numpy(), self.place
         self.frame = self.frame.filter(~lost)
         self._texts = None if self._texts is None else self._texts.filter(~lost)
@@ -227,7 +227,7 @@ def understand_table(
     options = TableOptions() if options is None else options
     sheet = read_sheet(path, options, memory) if sheet is None else sheet
     names = sheet.frame.columns
-    label = None if target is None else names[find_target(target, names, display_name(path))]
+    label = None if target is None else names[find_target(target, names, display_name(path), sheet.notes)]
     by_name = dict[str, Any](options)
     chosen = {
         kind: {names[column_number(column, names, kind)] for column in by_name.get(kind) or ()}
@@ -328,10 +328,12 @@ def read_sheet(path: Path | str, options: TableOptions | None = None, memory: in
     if str(path) != "-" and names_many(path):
         return _together(path, options, limit)
     content = unpacked(_read_once(path, limit), name, limit)
-    if content.startswith(PARQUET):
-        return _read_parquet(content, name, limit)
     if is_workbook(content):
         return read_workbook(content, name, options.get("sheet"), header, limit)
+    if options.get("sheet") is not None:
+        raise InputError(f"{name} is no workbook and has no sheets; omit --sheet.")
+    if content.startswith(PARQUET):
+        return _read_parquet(content, name, limit)
     if is_database(content):
         return read_database(str(path), header, limit)
     for magic, description in STRANGERS.items():
@@ -411,15 +413,19 @@ def _read_parquet(content: bytes, name: str, limit: int) -> Sheet:
     return typed_sheet(frame, name)
 
 
-def find_target(target: str | int, names: list[str], file: str) -> int:
-    """Return the place of the target, given by name or by number."""
+def find_target(target: str | int, names: list[str], file: str, notes: Sequence[str] = ()) -> int:
+    """Return the place of the target, given by name or by number; a refusal adds how the file was read."""
     if isinstance(target, str):
         if target in names:
+            if (second := f"{target} (2)") in names:  # as the reader calls it
+                which = f"the number of the one to predict, {names.index(target)} or {names.index(second)}"
+                raise InputError(f"{file} has several columns {target!r}; give {which}.")
             return names.index(target)
         try:
             target = int(target)
         except ValueError:
-            raise InputError(f"{file} has no column {target!r}; {nearest(str(target), names)}") from None
+            cure = " ".join([nearest(str(target), names), *notes])
+            raise InputError(f"{file} has no column {target!r}; {cure}") from None
     if not -len(names) <= target < len(names):
         raise InputError(
             f"{file} has no column {target}; its {len(names)} columns are numbered 0 to {len(names) - 1}, or -"

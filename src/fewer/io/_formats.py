@@ -36,6 +36,8 @@ BYTES_OF_OBJECT = 120
 STRANGERS = {
     b"%PDF": "a PDF document; save the table as CSV",
     b"\x93NUMPY": "a NumPy array; give the array to fewer.select, or save it as CSV",
+    b"<!DOCTYPE html": "a web page; download the table itself",
+    b"<!doctype html": "a web page; download the table itself",
     b"FEA1": "a Feather file of version 1; write it again with a newer Arrow",
 }
 # Between the address of a database and the name of a table in it.

@@ -176,7 +176,7 @@ class Inspection:
 
     @property
     def _caption(self) -> str:
-        return f"{self.source}: {self.n_rows:,} rows, {len(self.columns):,} columns"
+        return f"{self.source}: {counted(self.n_rows, 'row')}, {counted(len(self.columns), 'column')}"
 
 
 def inspect_table(

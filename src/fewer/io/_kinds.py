@@ -133,6 +133,10 @@ MIN_CELLS = 20
 MANY_DISTINCT = 0.5
 NEARLY_ALL = 0.9
 _LIST = r"^\s*[\[{(].*[\])}]\s*$"
+# Text of more bytes may hold whole numbers whose last digits a number cannot keep.
+KEPT_DIGITS = 15
+# Why columns of a frame are left out that cannot be levels either.
+NO_LEVELS = ("nested lists", "records", "bytes", "times of day")
 
 
 def why_left_out(text: pl.Series) -> str | None:
@@ -225,7 +229,8 @@ class Reading:
 
 # Numbers as programs write them; where it is this very object, every cell was read as one.
 NUMERALS = Reading("numeric", NumberFormat())
-CODES, AMONG_TEXT = Reading("nominal", reason="leading zeros"), Reading("nominal", reason="numbers among words")
+CODES, LONG = Reading("nominal", reason="leading zeros"), Reading("nominal", reason="more than 15 digits")
+AMONG_TEXT = Reading("nominal", reason="numbers among words")
 TRUTH, ISO_DATES = Reading("boolean"), Reading("date", DateFormat("year-month-day"))
 
 
@@ -344,6 +349,7 @@ class _Looks(NamedTuple):
 
     codes: bool
     compact: bool
+    long: bool = False
 
 
 def _looks_of(texts: pl.DataFrame) -> list[_Looks]:
@@ -357,9 +363,9 @@ def _looks_of(texts: pl.DataFrame) -> list[_Looks]:
     zeros = few.select((cells.starts_with("0") & (cells.len_bytes() > 1)).any()).row(0)
     digits = few.select(pl.all().str.strip_chars().str.contains(r"^\d+$").all()).row(0)
     compact = few.select(pl.all().drop_nulls().head(20).str.contains(COMPACT).all()).row(0)
-    looks = {
-        name: _Looks(one and two, three) for name, one, two, three in zip(likely, zeros, digits, compact, strict=True)
-    }
+    long = few.select(cells.len_bytes().max() > KEPT_DIGITS).row(0)
+    of_all = zip(likely, zeros, digits, compact, long, strict=True)
+    looks = {name: _Looks(zero and digit, date, digit and many) for name, zero, digit, date, many in of_all}
     return [looks.get(name, _Looks(False, False)) for name in texts.columns]
 
 
@@ -396,16 +402,16 @@ def why_no_feature(column: nw.Series[Any]) -> str | None:
     """Say why a column of a frame, of whatever library, is no feature, or return None."""
     dtype = column.dtype
     if dtype.is_nested():
-        return "lists" if isinstance(dtype, nw.List | nw.Array) else "records"
+        return "nested lists" if isinstance(dtype, nw.List | nw.Array) else "records"
     if dtype == nw.Binary or dtype == nw.Time:
-        return f"{dtype} cells"
+        return "bytes" if dtype == nw.Binary else "times of day"
     if dtype != nw.String and dtype != nw.Object:
         return None
     if dtype == nw.String and column.implementation.is_polars():
         return why_left_out(column.to_native())
     cells = column.drop_nulls().to_list()
     if any(isinstance(cell, list | tuple | set | dict) for cell in cells):
-        return "records" if any(isinstance(cell, dict) for cell in cells) else "lists"
+        return "records" if any(isinstance(cell, dict) for cell in cells) else "nested lists"
     # pandas has missing cells of three kinds, none of them text.
     texts = [cell for cell in cells if isinstance(cell, str)]
     return why_left_out(pl.Series(texts, dtype=pl.String)) if dtype == nw.String or len(texts) == len(cells) else None
@@ -441,13 +447,14 @@ def _without_words(text: pl.Series, number: pl.Series) -> tuple[pl.Series, pl.Se
 
 def _draft_numbers(text: pl.Series, number: pl.Series, looks: _Looks, options: ReadOptions) -> _Draft:
     nominal, numeric = text.name in options.nominal, text.name in options.numeric
-    if looks.codes and not numeric:
+    too_long = looks.long and text.n_unique() > number.n_unique()  # different cells would be the same number
+    if (looks.codes or too_long) and not numeric:
         cells = text.str.strip_chars()
         may_leave = options.leave_out and not nominal and text.name != options.target
         reason = why_left_out(cells) if may_leave else None
         if reason is not None:
             return _Draft(text, text, Reading("left out", reason=reason))
-        return _Draft(text, cells, CODES)
+        return _Draft(text, cells, CODES if looks.codes else LONG)
     if nominal:
         return _Draft(text, number, Reading("nominal"))
     dates = find_moments(number) if not numeric and DATE_NAME.search(text.name) else None
@@ -683,12 +690,15 @@ def _is_program_like(draft: _Draft) -> bool:
 
 def _other_notes(drafts: list[_Draft], options: ReadOptions) -> list[str]:
     notes = []
-    codes = [draft for draft in drafts if draft.reading == CODES]
-    codes = [draft for draft in codes if draft.text.name not in options.nominal]
-    if codes:
-        example = codes[0].text.filter(codes[0].text.str.strip_chars().str.starts_with("0"))[0].strip()
-        names = subject_of([draft.text.name for draft in codes])
-        notes.append(f"{names} read as codes because of leading zeros ({example!r}); use --numeric for numbers.")
+    for reading in (CODES, LONG):
+        codes = [draft.text for draft in drafts if draft.reading == reading and draft.text.name not in options.nominal]
+        if codes:
+            cells = codes[0].drop_nulls().str.strip_chars()
+            odd = cells.str.starts_with("0") if reading == CODES else cells.str.len_bytes() > KEPT_DIGITS
+            notes.append(
+                f"{subject_of([text.name for text in codes])} read as codes because of {reading.reason} "
+                f"({cells.filter(odd)[0]!r}); use --numeric for numbers."
+            )
     strewn = [draft for draft in drafts if draft.reading == AMONG_TEXT]
     if strewn:
         text = strewn[0].text
@@ -713,10 +723,12 @@ def _other_notes(drafts: list[_Draft], options: ReadOptions) -> list[str]:
 
 def left_out_notes(readings: Mapping[str, Reading], cure: str = "Use --nominal to keep one.") -> list[str]:
     """Say which columns are left out, and why."""
-    out = [f"{name!r} ({reading.reason})" for name, reading in readings.items() if reading.kind == "left out"]
-    if not out:
-        return []
-    return [f"Not used as features: {listed(out, 2 * MOST_NAMED)}. {cure}".rstrip()]
+    notes = []
+    for final, advice in ((False, cure), (True, "To use one, write what it holds as columns of numbers or text.")):
+        out = [f"{name!r} ({reading.reason})" for name, reading in readings.items()
+               if reading.kind == "left out" and final == (reading.reason in NO_LEVELS)]  # fmt: skip
+        notes += [f"Not used as features: {listed(out, 2 * MOST_NAMED)}. {advice}".rstrip()] * bool(out)
+    return notes
 
 
 def missing_notes(shares: Mapping[str, float]) -> list[str]:

@@ -238,7 +238,7 @@ class ProblemReader:
         low, high = problem.extremes
         _refuse_extremes(table, low, high, self.place)
         refuse_constant(~(low < high))
-        notes = [*self.notes, *renamed, *unsure, *table.notes]
+        notes = [*self.notes, *renamed, *unsure, *table.notes, *_rounded_notes(X, table, high)]
         if problem.has_missing:
             notes += missing_notes(dict(zip(table.names, problem.missing.mean(axis=0).tolist(), strict=True)))
         time = self.rows.get("time")
@@ -359,6 +359,16 @@ class ProblemReader:
         if dated:
             notes.append(f"{subject_of(dated, 'holds', 'hold')} dates, used as days since 1970-01-01.")
         return Table(table, names, tuple(kinds), levels, notes, dated)
+
+
+def _rounded_notes(X: Any, table: Table, high: FloatArray) -> list[str]:
+    """Name the columns of a frame whose whole numbers are so long that different ones became equal."""
+    large = np.flatnonzero(high >= 2.0**53) if is_frame(X) else ()
+    columns = [(i, nw.from_native(X, eager_only=True)[table.names[i]]) for i in large]
+    names = [column.name for i, column in columns
+             if column.dtype.is_integer() and column.n_unique() > len(np.unique(table.X[:, i]))]  # fmt: skip
+    holds = subject_of(names, "holds", "hold") if names else ""
+    return [f"{holds} whole numbers of more than 15 digits, some of which became equal; make codes text."] * bool(names)
 
 
 def _are_numbers(labels: Sequence[str]) -> bool:

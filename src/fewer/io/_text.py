@@ -68,6 +68,8 @@ def to_utf8(content: bytes, name: str, encoding: str | None, notes: list[str]) -
         codec = codecs.lookup(encoding or guess)
         if not getattr(codec, "_is_text_encoding", True):
             raise LookupError  # such as hex
+        if codec.name.startswith("utf-16") and guess == "utf-8":
+            raise UnicodeError("it is UTF-8")  # as pairs of bytes it would be Chinese
         if codec.name == guess == "utf-8":
             content = content.removeprefix(codecs.BOM_UTF8)
         else:

@@ -442,6 +442,8 @@ def chance_of(
     """
     mean, error = mean_and_error(gains, weights, clusters)
     alive = error > 1e-12
+    if (mean[~alive] > 1e-12).any():  # the same gain in every row: luck must give all of them its sign
+        return float(max(1 / (1 + n_draws), 0.5 ** len(np.unique(clusters))))
     if not alive.any():
         return 1.0
     share = weights / weights.sum()
