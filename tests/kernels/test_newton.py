@@ -3,7 +3,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from fewer.kernels.bundles import HeldOut, Training
-from fewer.kernels.newton import fit_members, predict_one_more
+from fewer.kernels.newton import predict_one_more
 
 
 def setting():
@@ -28,27 +28,33 @@ def truth(X, y, weights, train, columns):
     return model.fit(X[train][:, columns], y[train], sample_weight=weights[train])
 
 
-def test_coefficients_are_scikit_learns():
-    X, y, weights, parts, fit, _ = setting()
-    start = np.empty((2, 3))
-    fit_members(np.array([0, 2]), fit, start)
-    for fold, (train, _) in enumerate(parts):
-        model = truth(X, y, weights, train, [0, 2])
-        assert start[fold] == pytest.approx([model.intercept_[0], *model.coef_[0]], abs=1e-6)
-
-
 def test_one_column_more_from_the_fit_before_it():
     X, y, weights, parts, fit, rows = setting()
     members, added = np.array([0, 2]), np.array([1, 3])
-    start = np.empty((2, 3))
-    fit_members(members, fit, start)
-    out = np.empty((2, 60, 2))
-    open_rows, sure = np.zeros((2, 60), dtype=bool), np.zeros((2, 2), dtype=bool)
-    predict_one_more(members, added, rows, fit, 0.0, start, out, open_rows, sure)
+    out, sure = np.empty((2, 60, 2)), np.ones((2, 2), dtype=bool)
+    predict_one_more(members, added, rows, fit, np.zeros(2), out, sure)
     assert sure.all()
-    assert not open_rows.any()
     for place, column in enumerate(added):
         for train, test in parts:
             model = truth(X, y, weights, train, [0, 2, column])
             assert out[place, test, 1] == pytest.approx(model.decision_function(X[test][:, [0, 2, column]]), abs=1e-6)
     assert (out[:, :, 0] == 0).all()
+
+
+def test_a_solver_that_stops_early_is_off_by_no_more_than_is_said():
+    """By the inverse of the Hessian, written out; and scikit-learn's own steps, stopped at large gradients."""
+    X, y, weights, parts, fit, rows = setting()
+    members, added = np.array([0, 2]), np.array([1])
+    out, sure = np.empty((1, 60, 2)), np.ones((1, 2), dtype=bool)
+    predict_one_more(members, added, rows, fit, np.array([0.02, 0.5]), out, sure)
+    for (train, test), slack in zip(parts, (0.02, 0.5), strict=True):
+        model = truth(X, y, weights, train, [0, 2, 1])
+        Z = np.column_stack([np.ones(60), X[:, [0, 2, 1]]])
+        share = model.predict_proba(X[train][:, [0, 2, 1]])[:, 1]
+        hessian = (Z[train] * (weights[train] * share * (1 - share))[:, None]).T @ Z[train] + np.diag([0.0, 2, 2, 2])
+        reach = slack * np.abs(np.linalg.solve(hessian, Z[test].T)).sum(axis=0)
+        assert out[0, test, 0] == pytest.approx(reach, rel=1e-6)
+        tol = slack / weights[train].sum()  # scikit-learn's is of the mean loss
+        stopped = LogisticRegression(C=0.5, tol=tol).fit(X[train][:, [0, 2, 1]], y[train], weights[train])
+        off = stopped.decision_function(X[test][:, [0, 2, 1]]) - out[0, test, 1]
+        assert (np.abs(off) <= 1.5 * reach).all()

@@ -14,6 +14,9 @@ from fewer.kernels.compiling import inner, kernel
 MOST_STEPS, MOST_ROUNDS = 40, 1000
 EXACT = 1e-9  # Mean gradient at which a fit is done: far below scikit-learn's own tolerance.
 LARGE = 1e200
+MEMORY = 10  # Moves that L-BFGS remembers.
+EPS = float(np.finfo(np.float64).eps)
+LEAST_GAIN = 64.0 * EPS  # Share of the loss at whose gain scikit-learn stops.
 
 
 @inner(counted=False, fastmath={"contract", "reassoc", "nsz", "arcp"})
@@ -107,8 +110,8 @@ def slopes(fit, fold, members, theta, work, gradient, hessian, hinge):
     return loss
 
 
-@kernel(counted=False, fastmath={"contract", "reassoc", "nsz", "arcp"})
-def mean_loss(theta, fit, fold, members, work, gradient):
+@inner(counted=False, fastmath={"contract", "reassoc", "nsz", "arcp"})
+def _mean_loss(theta, fit, fold, members, work, gradient):
     """Write the gradient of the loss a row; return that loss: what scikit-learn hands to L-BFGS."""
     size, total = fit.sizes[fold], fit.totals[fold]
     z, slope = work[0, :size], work[1, :size]
@@ -125,6 +128,107 @@ def mean_loss(theta, fit, fold, members, work, gradient):
         gradient[a] = pull / total
         loss += 0.5 * fit.ridge * theta[a] ** 2
     return loss / total
+
+
+@inner(counted=False)
+def _dot(left, right):
+    total = 0.0
+    for a in range(left.shape[0]):
+        total += left[a] * right[a]
+    return total
+
+
+@inner(counted=False)
+def _next_length(at, loss, slope, low, low_loss, low_slope):
+    """Return the length to try after `at` by Moré and Thuente's rules; `low` is the best so far."""
+    back = low - at
+    rise = (loss - low_loss) / back
+    bend = 3.0 * rise + low_slope + slope
+    scale = max(abs(bend), abs(low_slope), abs(slope))
+    root = (bend / scale) ** 2 - low_slope / scale * (slope / scale)
+    root = np.copysign(scale * np.sqrt(max(root, 0.0)), back)
+    cubic = at + (root - slope + bend) / (root - slope + root + low_slope) * back
+    if loss > low_loss:
+        parabola = low - low_slope / (rise + low_slope) / 2.0 * back
+        return cubic if abs(cubic - low) < abs(parabola - low) else cubic + (parabola - cubic) / 2.0
+    secant = at + slope / (slope - low_slope) * back
+    return cubic if abs(cubic - at) > abs(secant - at) else secant
+
+
+@inner(counted=False)
+def _search_along(direction, length, loss, fit, fold, members, before, theta, work, gradient):
+    """Move theta along a direction as Moré and Thuente do; return the length, the loss and the slope there.
+
+    The length is 0 where a third trial does not end the search, or one is not beyond the minimum: that is rare.
+    """
+    first_loss, first_slope, low, high = loss, _dot(gradient, direction), 0.0, 0.0
+    low_loss, low_slope = first_loss, first_slope
+    for _ in range(3):
+        for a in range(theta.shape[0]):
+            theta[a] = before[a] + length * direction[a]
+        loss = _mean_loss(theta, fit, fold, members, work, gradient)
+        slope, is_lower = _dot(gradient, direction), loss <= low_loss
+        is_enough = loss <= first_loss + 1e-3 * length * first_slope
+        if is_enough and abs(slope) <= -0.9 * first_slope:
+            return length, loss, slope
+        if is_lower and (not is_enough or slope * low_slope >= 0.0):
+            break
+        following = _next_length(length, loss, slope, low, low_loss, low_slope)
+        high = low if is_lower else length
+        if is_lower:
+            low, low_loss, low_slope = length, loss, slope
+        length, longest = following, max(low, high)
+        if not min(low, high) < length < longest or abs(high - low) <= 0.1 * longest:
+            break
+    return 0.0, loss, 0.0
+
+
+@kernel(counted=False)
+def descend(fit, fold, members, theta, work, room, tolerance, most_steps):
+    """Take the steps of SciPy's L-BFGS-B without bounds, from theta; say whether they came to its end.
+
+    room : (2 MEMORY + 5, max(k, MEMORY))
+    """
+    k, last_loss, ratio = theta.shape[0], np.nan, 1.0
+    gradient, direction, before, shares, products = room[0, :k], room[1, :k], room[2, :k], room[3], room[4]
+    moves, changes = room[5 : 5 + MEMORY, :k], room[5 + MEMORY :, :k]
+    loss = _mean_loss(theta, fit, fold, members, work, gradient)
+    for step in range(most_steps):
+        steepest = 0.0
+        for a in range(k):
+            steepest = max(steepest, abs(gradient[a]))
+            before[a], direction[a] = theta[a], -gradient[a]
+        if steepest <= tolerance or last_loss - loss <= LEAST_GAIN * max(last_loss, loss, 1.0):
+            return True
+        # Nocedal's two loops: minus the gradient times the estimate of the inverse Hessian that the last moves make.
+        oldest = max(step - MEMORY, 0)
+        for i in range(step - 1, oldest - 1, -1):
+            j = i % MEMORY
+            shares[j] = _dot(moves[j], direction) / products[j]
+            for a in range(k):
+                direction[a] -= shares[j] * changes[j, a]
+        for a in range(k):
+            direction[a] *= ratio
+        for i in range(oldest, step):
+            j = i % MEMORY
+            share = shares[j] - _dot(changes[j], direction) / products[j]
+            for a in range(k):
+                direction[a] += share * moves[j, a]
+        j, last_loss, slope = step % MEMORY, loss, _dot(gradient, direction)
+        for a in range(k):
+            changes[j, a] = -gradient[a]
+        length = 1.0 if step else min(1.0 / np.sqrt(_dot(direction, direction)), 1e10)
+        length, loss, new_slope = _search_along(
+            direction, length, loss, fit, fold, members, before, theta, work, gradient
+        )
+        products[j] = (new_slope - slope) * length
+        if products[j] <= EPS * -slope * length:
+            return False
+        for a in range(k):
+            changes[j, a] += gradient[a]
+            moves[j, a] = length * direction[a]
+        ratio = products[j] / _dot(changes[j], changes[j])
+    return False
 
 
 @inner(counted=False)
@@ -219,7 +323,7 @@ def _minimise_model(gradient, hessian, theta, after, price):
             return
 
 
-@kernel(counted=False)
+@inner(counted=False)
 def climb(fit, fold, members, theta, work, gradient, hessian, room, hinge, lengths):
     """Fit from a start by Newton's steps, halved where the loss would rise; leave the factor of the Hessian behind.
 
@@ -256,100 +360,56 @@ def climb(fit, fold, members, theta, work, gradient, hessian, room, hinge, lengt
     return False
 
 
-@kernel(counted=False)
-def predict(theta, members, rows, fold, lower, slack, out, open_rows, x):
-    """Write the decisions of test rows; mark those that are nearer to zero than the slack of another solver allows.
+@inner(counted=False)
+def predict(theta, members, rows, fold, lower, slack, out, x):
+    """Write how far off another solver's decisions of test rows may be, and the decisions.
 
     At a point where the gradient is at most g in every direction, a decision is off by g ‖H⁻¹x‖₁ at most.
     """
     k = members.shape[0] + 1
     for i in range(rows.bounds[fold], rows.bounds[fold + 1]):
-        total = theta[0]
+        x[0], total, reach = 1.0, theta[0], 0.0
         for a in range(1, k):
-            total += theta[a] * rows.columns[members[a - 1], i]
-        out[i, 0], out[i, 1] = 0.0, total
-        if slack > 0.0 and abs(total) < 1.0:
-            x[0] = 1.0
-            for a in range(1, k):
-                x[a] = rows.columns[members[a - 1], i]
+            x[a] = rows.columns[members[a - 1], i]
+            total += theta[a] * x[a]
+        if slack > 0.0:
             solve(lower, k, x)
-            reach = 0.0
             for a in range(k):
-                reach += abs(x[a])
-            open_rows[i] = abs(total) <= slack * reach
+                reach += slack * abs(x[a])
+        out[i, 0], out[i, 1] = reach, total
 
 
 @kernel(counted=False)
-def predict_added(members, added, rows, fit, tolerance, start, out, open_rows, sure, scratch, hinge, lengths):
-    """Predict from the members and each of `added`, one at a time: (q, n, 2).
+def predict_added(members, added, rows, fit, slack, out, sure, scratch, hinge, lengths):
+    """Predict from the members and each of `added`, one at a time, each from the fit of the members alone.
 
-    `start` holds the members' own coefficients, (f, k + 1); `tolerance` is the other solver's mean gradient. `members`
-    has room for one more, and `scratch` is that of `room_for`.
-    """
-    theta, gradient, hessian, room, work = scratch
-    k = members.shape[0] + 1
-    for fold in range(rows.bounds.shape[0] - 1):
-        for q in range(added.shape[0]):
-            members[k - 2] = added[q]
-            for a in range(k - 1):
-                theta[a] = start[fold, a]
-            theta[k - 1] = 0.0
-            sure[q, fold] = climb(fit, fold, members, theta, work, gradient, hessian, room, hinge, lengths)
-            if sure[q, fold]:
-                slack = tolerance * fit.totals[fold]
-                predict(theta, members, rows, fold, hessian, slack, out[q], open_rows[q], room[0])
-
-
-@kernel(counted=False)
-def predict_with_reach(members, added, rows, fit, slack, start, out, reach, sure, scratch):
-    """Do the same for one class against the others: decisions (q, n), and how far off another solver's may be, (q, n).
-
+    members : (k + 1,) int64
+        With room for one more.
     slack : (f,) float64
-        The largest gradient at which the other solver stops.
+        The largest gradient at which the other solver stops; 0 if it does not matter.
+    out : (q, n, 2)
+        How far off the other solver's decisions may be, and the decisions.
     """
     theta, gradient, hessian, room, work = scratch
-    k, x = members.shape[0] + 1, room[0]
+    k, start = theta.shape[0], room[2]
     for fold in range(rows.bounds.shape[0] - 1):
+        start[:] = 0.0
+        climb(fit, fold, members[: k - 2], start[: k - 1], work, gradient, hessian, room, hinge, lengths)
         for q in range(added.shape[0]):
             members[k - 2] = added[q]
-            for a in range(k - 1):
-                theta[a] = start[fold, a]
-            theta[k - 1] = 0.0
-            sure[q, fold] &= climb(fit, fold, members, theta, work, gradient, hessian, room, True, None)
-            for i in range(rows.bounds[fold], rows.bounds[fold + 1]):
-                x[0], total = 1.0, theta[0]
-                for a in range(1, k):
-                    x[a] = rows.columns[members[a - 1], i]
-                    total += theta[a] * x[a]
-                out[q, i] = total
-                solve(hessian, k, x)
-                reach[q, i] = 0.0
-                for a in range(k):
-                    reach[q, i] += slack[fold] * abs(x[a])
-
-
-def room_for(fit: Any, k: int) -> tuple[Any, ...]:
-    """Return room for a fit of k coefficients, the constant among them: theta, gradient, Hessian, two more, rows."""
-    return np.empty(k), np.empty(k), np.empty((k, k)), np.empty((2, k)), np.empty((3, fit.trains.shape[2]))
-
-
-def _needs(fit: Any) -> tuple[Any, Any]:
-    """Return `hinge` and `lengths`: what a fit has no use for is not compiled."""
-    return fit.hinge or None, bool(fit.length) or None
-
-
-def fit_members(members: Any, fit: Any, start: Any) -> None:
-    """Fit the members in every fold: (f, k + 1) coefficients."""
-    _, gradient, hessian, room, work = room_for(fit, len(members) + 1)
-    for fold in range(len(start)):
-        start[fold] = 0.0
-        climb(fit, fold, members, start[fold], work, gradient, hessian, room, *_needs(fit))
+            for a in range(k):
+                theta[a] = start[a]
+            converged = climb(fit, fold, members, theta, work, gradient, hessian, room, hinge, lengths)
+            sure[q, fold] &= converged
+            if converged:
+                predict(theta, members, rows, fold, hessian, slack[fold], out[q], room[0])
 
 
 def predict_one_more(members: Any, added: Any, rows: Any, fit: Any, *given: Any) -> None:
-    """Call `predict_added` with the room that it needs."""
-    longer, scratch = np.append(members, 0), room_for(fit, len(members) + 2)
-    predict_added(longer, added, rows, fit, *given, scratch, *_needs(fit))
+    """Call `predict_added` with the room that it needs; what a fit has no use for is not compiled."""
+    k = len(members) + 2
+    room = np.empty(k), np.empty(k), np.empty((k, k)), np.empty((3, k)), np.empty((3, fit.trains.shape[2]))
+    predict_added(np.append(members, 0), added, rows, fit, *given, room, fit.hinge or None, bool(fit.length) or None)
 
 
 @inner(counted=False, fastmath={"contract", "reassoc", "nsz", "arcp"})
@@ -376,7 +436,7 @@ def add_slopes(fit, rows, judged, members, theta, asked, scratch, sums):
     sums : (loss, gradient, hessian, right)
         Of each fit in each fold; of a Hessian the lower half.
     """
-    gradient, hessian, work, decisions, open_rows = scratch
+    gradient, hessian, work, decisions, _ = scratch
     y, weights = judged
     loss, gradients, hessians, right = sums
     k = theta.shape[3]
@@ -391,5 +451,5 @@ def add_slopes(fit, rows, judged, members, theta, asked, scratch, sums):
                 gradients[q, fold, a] += gradient[a]
                 for b in range(a + 1):
                     hessians[q, fold, a, b] += hessian[a, b]
-            predict(own, members[q], rows, fold, hessian, 0.0, decisions, open_rows, gradient)
+            predict(own, members[q], rows, fold, hessian, 0.0, decisions, gradient)
             right[q, fold] += weight_right(decisions, y, weights, low, high)

@@ -8,8 +8,6 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from scipy.linalg import cho_solve
-from scipy.optimize import minimize
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
@@ -20,12 +18,8 @@ from fewer.kernels import newton, softmax
 from fewer.kernels.bundles import HeldOut, Training
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 
-EPS = float(np.finfo(np.float64).eps)
 # scikit-learn's solver may stop at a gradient of `tol`; rows as near to the boundary as this times that are its.
 SAFETY = 1.5
-# Share of what that tolerance allows within which two coefficients may change places. Of 480 drawn fits it changed the
-# least one in 4, all of them nearer than 0.03.
-NEAR = 0.1
 # Standard deviations between which scikit-learn's solver converges in the steps that it is allowed.
 SMALLEST, LARGEST = 0.05, 20.0
 
@@ -60,7 +54,6 @@ class LogisticEngine(Engine):
     def __init__(self, estimator: Any, folds: Folds, metric: EngineMetric) -> None:
         rows = folds.problem
         super().__init__(folds, metric, rows.n_classes)
-        self._kernels = newton if rows.n_classes == 2 else softmax
         estimator._validate_params()
         self._unfitted = clone(estimator).set_params(class_weight=None)  # they are in the weights
         self._weighted = rows.sample_weight is not None or estimator.class_weight is not None
@@ -84,7 +77,6 @@ class LogisticEngine(Engine):
                 )
                 self._weights[fold, : len(X)] *= each[y]
         self._totals = self._weights.sum(axis=1)
-        self._examined: tuple[int, IntArray, FloatArray] = (-1, np.empty(0, dtype=np.int64), np.empty(1))
         prices = (0.0, self.hinge, self._ridge) if self.lengths else (self._ridge, self.hinge, 0.0)
         self._fit = Training(self._trains, self._sizes, self._y, self._weights, self._totals, *prices)
         self._rows = HeldOut(folds.columns, folds.bounds)
@@ -129,154 +121,93 @@ class LogisticEngine(Engine):
         return fitted.coef_, fitted.intercept_
 
     def _lbfgs(self, members: IntArray, fold: int) -> tuple[FloatArray, FloatArray] | None:
-        """Take the steps that scikit-learn takes for two classes: its solver, start and end, with a compiled loss.
+        """Take the steps that scikit-learn takes for two classes: the same coefficients up to rounding.
 
-        The coefficients are the same up to rounding. None where it is not that simple, or did not converge.
+        None where it is not that simple, or where the steps are so many that rounding grows into something else.
         """
         plain = self._n_outputs == 2 and not self.hinge and not self.lengths
         if not plain or not (self._checks_itself or steps_alike()):
             return None
-        gradient, work = np.empty(len(members) + 1), np.empty((3, self._trains.shape[2]))
-
-        def loss(theta: FloatArray) -> tuple[float, FloatArray]:
-            return newton.mean_loss(theta, self._fit, fold, members, work, gradient), gradient.copy()
-
-        options = {"maxiter": self._unfitted.max_iter, "maxls": 50, "gtol": self._unfitted.tol, "ftol": 64 * EPS}
-        solution = minimize(loss, np.zeros(len(gradient)), method="L-BFGS-B", jac=True, options=options)
-        return (solution.x[None, 1:], solution.x[:1]) if solution.status == 0 else None
+        k, options = len(members) + 1, self._unfitted
+        theta, room = np.zeros(k), np.empty((2 * newton.MEMORY + 5, max(k, newton.MEMORY)))
+        given = self._fit, fold, members, theta, np.empty((3, self._trains.shape[2])), room
+        converged = newton.descend(*given, float(options.tol), min(options.max_iter, newton.MOST_STEPS))
+        return (theta[None, 1:], theta[:1]) if converged else None
 
     def examine(self, members: IntArray, fold: int) -> tuple[FloatArray, float]:
-        """Fit the members in one fold, from the fit before where that was in the same fold.
-
-        scikit-learn fits them where its solver's tolerance could make another member the least important.
-        """
-        k = len(members) + 1
-        theta, gradient, hessian, room = np.zeros(k), np.empty(k), np.zeros((k, k)), np.empty((2, k))
-        known_fold, known, coefficients = self._examined
-        if known_fold == fold and np.isin(members, known).all():
-            theta[0], theta[1:] = coefficients[0], coefficients[1:][np.searchsorted(known, members)]
-        work, slack = np.empty((3, self._trains.shape[2])), SAFETY * float(self._unfitted.tol) * self._totals[fold]
-        sure = self._n_outputs == 2 and newton.climb(
-            self._fit, fold, members, theta, work, gradient, hessian, room, None, self.lengths or None
-        )
-        if sure and k > 2:
-            first, second = np.argsort(np.abs(theta[1:]), kind="stable")[:2] + 1
-            reach = slack * np.abs(cho_solve((hessian, True), np.eye(k)[[first, second]].T)).sum()
-            sure = abs(theta[second]) - abs(theta[first]) > NEAR * reach
-        out, open_rows = np.zeros((1, self.folds.n_tests, 2)), np.zeros(self.folds.n_tests, dtype=bool)
-        if sure:
-            self._examined = fold, members, theta
-            slack = slack if self._slack else 0.0
-            newton.predict(theta, members, self._rows, fold, hessian, slack, out[0], open_rows, room[0])
-        if not sure or open_rows.any():
-            fitted, score = self._fit_there(members, fold)
-            return np.square(fitted).sum(axis=0), score
-        return np.square(theta[1:]), float(self.metric.grade(out, self.folds, 0.0, by_share=False)[0, fold])
-
-    def _predict(self, members: IntArray, added: IntArray, out: FloatArray) -> tuple[BoolArray, BoolArray]:
-        """Predict; return rows that are scikit-learn's to decide, and folds in which the fit converged."""
-        c, k = self._n_outputs, len(members) + 1
-        start = np.zeros((self.folds.n_folds, k) if c == 2 else (self.folds.n_folds, c, k))
-        self._kernels.fit_members(members, self._fit, start)
-        open_rows = np.zeros((len(added), self.folds.n_tests), dtype=bool)
-        sure = np.ones((len(added), self.folds.n_folds), dtype=bool)
-        self._kernels.predict_one_more(members, added, self._rows, self._fit, self._slack, start, out, open_rows, sure)
-        return open_rows, sure
-
-
-class LiblinearEngine(LogisticEngine):
-    """Two classes, fitted to the end where LIBLINEAR stops when the gradient has fallen to a share of that at zero.
-
-    Folds in which that could change a class are left to it.
-    """
-
-    def __init__(self, estimator: Any, folds: Folds, metric: EngineMetric) -> None:
-        rows = folds.problem
-        if rows.n_classes != 2:
-            raise ValueError("more than two classes")
-        super().__init__(estimator, folds, metric)
-        share = np.array([np.mean(rows.y[train]) for train, _ in folds.splits])
-        self._share = SAFETY * float(estimator.tol) * np.minimum(share, 1.0 - share)
-        self._counts_classes = self._slack > 0.0
-        sides = self._weights * (2.0 * self._y - 1.0)
-        self._sums = np.concatenate(
-            [np.einsum("fpt,ft->fp", self._trains, sides), sides.sum(axis=1)[:, None]], axis=1
-        )  # fmt: skip
-
-    @abstractmethod
-    def _pull_at_zero(self, members: IntArray, added: IntArray) -> FloatArray:
-        """Return the size of the gradient without any coefficient, of the largest subset, in each fold."""
-
-    def _predict(self, members: IntArray, added: IntArray, out: FloatArray) -> tuple[BoolArray, BoolArray]:
-        if self._counts_classes:
-            self._slack = float((self._share * self._pull_at_zero(members, added) / self._totals).max())
-        return super()._predict(members, added, out)
-
-    def examine(self, members: IntArray, fold: int) -> tuple[FloatArray, float]:
-        """Let scikit-learn fit the members in one fold."""
+        """Fit as scikit-learn does, as far as it does: its tolerance could make another member the least important."""
         fitted, score = self._fit_there(members, fold)
         return np.square(fitted).sum(axis=0), score
 
+    def _predict(self, members: IntArray, added: IntArray, out: FloatArray) -> tuple[BoolArray, BoolArray]:
+        """Predict; return rows that are scikit-learn's to decide, and folds in which the fit converged."""
+        sure = np.ones((len(added), self.folds.n_folds), dtype=bool)
+        if self._n_outputs > 2 and not self.hinge:
+            start = np.zeros((self.folds.n_folds, self._n_outputs, len(members) + 1))
+            softmax.fit_members(members, self._fit, start)
+            open_rows = np.zeros((len(added), self.folds.n_tests), dtype=bool)
+            softmax.predict_one_more(members, added, self._rows, self._fit, self._slack, start, out, open_rows, sure)
+            return open_rows, sure
+        both = np.zeros((*out.shape[:2], self._n_outputs, 2))
+        for c, (fit, slack) in self._stops(members, added).items():
+            each = np.empty((*out.shape[:2], 2))
+            newton.predict_one_more(members, added, self._rows, fit, slack, each, sure)
+            both[:, :, c] = each
+        out[:], reach = both[..., 1], both[..., 0]
+        winner = out.argmax(axis=2)[..., None]
+        least, most = np.take_along_axis(out - reach, winner, axis=2), out + reach
+        np.put_along_axis(most, winner, -np.inf, axis=2)
+        return np.asarray((most > least).any(axis=2)), sure
 
-class LinearSVCEngine(LiblinearEngine):
-    """`LinearSVC` of two classes: the squared hinge."""
-
-    hinge = True
-
-    def _pull_at_zero(self, members: IntArray, added: IntArray) -> FloatArray:
-        pulls = 4.0 * self._sums**2
-        return np.sqrt(pulls[:, -1] + pulls[:, members].sum(axis=1) + pulls[:, added].max(axis=1))
+    def _stops(self, members: IntArray, added: IntArray) -> dict[int, tuple[Training, FloatArray]]:
+        """Return the fit for each class, and the largest gradient in each fold at which scikit-learn's solver stops."""
+        return {1: (self._fit, self._slack * self._totals)}
 
 
-class OneVsRestSVCEngine(LogisticEngine):
-    """`LinearSVC` of several classes: a squared hinge for each class against the others, the largest decision wins.
+class LiblinearEngine(LogisticEngine):
+    """Fitted to the end, where LIBLINEAR stops when the gradient has fallen to a share of that at zero.
 
-    Folds in which LIBLINEAR's tolerance could change a class are left to it.
+    Folds in which that could change a class are left to it. Of several classes each is fitted against the others, and
+    the largest decision wins.
     """
 
+    def __init__(self, estimator: Any, folds: Folds, metric: EngineMetric) -> None:
+        several = folds.problem.n_classes > 2
+        if several and (not self.hinge or estimator.class_weight is not None):
+            raise ValueError("several classes, with class_weight or absolute coefficients")
+        super().__init__(estimator, folds, metric)
+        self._fits = {}
+        for c in range(self._n_outputs) if several else [1]:
+            fit = self._fit._replace(y=(self._y == c).astype(np.float64))
+            sides, share = fit.weights * (2.0 * fit.y - 1.0), fit.y.sum(axis=1) / fit.sizes
+            pulls = np.abs(np.column_stack([np.einsum("fpt,ft->fp", self._trains, sides), sides.sum(axis=1)]))
+            self._fits[c] = fit, pulls, self._slack * np.minimum(share, 1.0 - share)
+
+    def _stops(self, members: IntArray, added: IntArray) -> dict[int, tuple[Training, FloatArray]]:
+        return {
+            c: (fit, share * self._size_of(pulls[:, -1:], pulls[:, members], pulls[:, added].max(axis=1)[:, None]))
+            for c, (fit, pulls, share) in self._fits.items()
+        }
+
+    @abstractmethod
+    def _size_of(self, *pulls: FloatArray) -> FloatArray:
+        """Return the size of the gradient without any coefficient, of the largest subset, in each fold."""
+
+
+class LinearSVCEngine(LiblinearEngine):
+    """`LinearSVC`: the squared hinge."""
+
     hinge = True
 
-    def __init__(self, estimator: Any, folds: Folds, metric: EngineMetric) -> None:
-        if estimator.class_weight is not None:
-            raise ValueError("class_weight with several classes")
-        super().__init__(estimator, folds, metric)
-        self._fits = [self._fit._replace(y=(self._y == c).astype(np.float64)) for c in range(self._n_outputs)]
-        self._pulls, self._shares = [], []
-        for c, fit in enumerate(self._fits):
-            sides = self._weights * (2.0 * fit.y - 1.0)
-            sums = np.column_stack([np.einsum("fpt,ft->fp", self._trains, sides), sides.sum(axis=1)])
-            share = np.array([np.mean(folds.problem.y[train] == c) for train, _ in folds.splits])
-            self._pulls.append(4.0 * sums**2)
-            self._shares.append(SAFETY * float(estimator.tol) * np.minimum(share, 1.0 - share))
-
-    def _predict(self, members: IntArray, added: IntArray, out: FloatArray) -> tuple[BoolArray, BoolArray]:
-        decisions, reach = np.empty((2, self._n_outputs, *out.shape[:2]))
-        sure = np.ones((len(added), self.folds.n_folds), dtype=bool)
-        for c, (fit, pulls) in enumerate(zip(self._fits, self._pulls, strict=True)):
-            start = np.zeros((self.folds.n_folds, len(members) + 1))
-            newton.fit_members(members, fit, start)
-            slack = np.sqrt(pulls[:, -1] + pulls[:, members].sum(axis=1) + pulls[:, added].max(axis=1))
-            slack *= self._shares[c]
-            scratch = newton.room_for(fit, len(members) + 2)
-            newton.predict_with_reach(
-                np.append(members, 0), added, self._rows, fit, slack, start, decisions[c], reach[c], sure, scratch
-            )
-        out[:] = np.moveaxis(decisions, 0, -1)
-        winner = decisions.argmax(axis=0)[None]
-        least = np.take_along_axis(decisions - reach, winner, axis=0)
-        most = decisions + reach
-        np.put_along_axis(most, winner, -np.inf, axis=0)
-        return most.max(axis=0) >= least[0], sure
-
-    examine = LiblinearEngine.examine
+    def _size_of(self, *pulls: FloatArray) -> FloatArray:
+        return np.asarray(2.0 * np.linalg.norm(np.hstack(pulls), axis=1))
 
 
 def linear_svc_engine(estimator: Any, folds: Folds, metric: EngineMetric) -> Engine:
     """Return the engine for a `LinearSVC` of two or of several classes."""
     if min(len(train) for train, _ in folds.splits) <= folds.problem.n_features:
         raise ValueError("fewer rows than columns, for which it takes another solver")
-    several = folds.problem.n_classes > 2
-    return (OneVsRestSVCEngine if several else LinearSVCEngine)(estimator, folds, metric)
+    return LinearSVCEngine(estimator, folds, metric)
 
 
 class AbsoluteEngine(LiblinearEngine):
@@ -288,9 +219,8 @@ class AbsoluteEngine(LiblinearEngine):
 
     lengths = True
 
-    def _pull_at_zero(self, members: IntArray, added: IntArray) -> FloatArray:
-        left = np.maximum(0.5 * np.abs(self._sums) - self._ridge, 0.0)
-        return np.asarray(left[:, -1] + left[:, members].sum(axis=1) + left[:, added].max(axis=1))
+    def _size_of(self, *pulls: FloatArray) -> FloatArray:
+        return np.asarray(np.maximum(0.5 * np.hstack(pulls) - self._ridge, 0.0).sum(axis=1))
 
 
 def logistic_engine(estimator: Any, folds: Folds, metric: EngineMetric) -> Engine:
