@@ -152,12 +152,14 @@ def score_text(value: float | None, low: float | None = None, high: float | None
     ('0.94', '0.940', '–')
     >>> score_text(-1234.5, -1300.0, -1150.0), score_text(-0.0001)
     ('−1234', '0.00')
+    >>> score_text(-0.69, -4.4, -1.3)
+    '−0.7'
     """
     if value is None or not math.isfinite(value):
         return "–"
     half = 0.0 if low is None or high is None else (high - low) / 2
     wanted = math.ceil(-math.log10(half)) if 0 < half < math.inf else 2 if abs(value) < 10 else 1
-    least = 2 if abs(value) < 10 and half < 1 else 0
+    least = 0 if abs(value) >= 10 else 2 if half < 1 else 1
     return signed(value, min(max(wanted, least), 4)).removeprefix("+")
 
 

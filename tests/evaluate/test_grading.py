@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.metrics import balanced_accuracy_score, r2_score, roc_auc_score
+from sklearn.metrics import balanced_accuracy_score, f1_score, log_loss, r2_score, roc_auc_score
 
 import fewer
 from fewer.contracts import Resources
 from fewer.criteria import CrossValidated
 from fewer.errors import InputError, telling
-from fewer.evaluate.grading import Grade, Grader, is_share
+from fewer.evaluate.grading import Grade, Grader, baseline_score, is_share
 from fewer.problem import Problem
 from fewer.validate import ConfidenceInterval, Split, split_rows
 from making import make_problem
@@ -212,3 +212,44 @@ def test_rows_of_a_group_vary_together():
     influence = np.array([0.1, 0.2, -0.3, 0.0, 0.1, -0.1])
     # three groups, whose influences sum to 0.3, -0.3 and 0
     assert Grader(problem, None)._variance(split, Grade(0.5, influence)) == pytest.approx(2 * 0.09 * 3 / 2)
+
+
+def test_a_group_alone_in_its_fold_shows_nothing_of_the_spread_of_groups():
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(10), 6)
+    problem = Problem.from_arrays(np.zeros((60, 1)), np.arange(60) % 2, groups=groups)
+    splits = [Split(np.flatnonzero(groups != g), np.flatnonzero(groups == g), g) for g in range(10)]
+    grades = [Grade(score, rng.normal(size=6) - 0.1) for score in rng.uniform(0.2, 1.0, 10)]
+    interval = Grader(problem, None).interval(splits, grades)
+    between = np.var([grade.score for grade in grades], ddof=1)  # Nadeau and Bengio: 9 degrees of freedom
+    assert interval.degrees_of_freedom == 9
+    assert interval.standard_error == pytest.approx(max(np.sqrt((1 / 10 + 1 / 9) * between), 1.5 / 10))
+
+
+def test_a_difference_of_shares_stays_between_minus_one_and_one():
+    groups = np.repeat(np.arange(3), 4)
+    problem = Problem.from_arrays(np.zeros((12, 1)), np.arange(12) % 2, groups=groups)
+    splits = [Split(np.flatnonzero(groups != g), np.flatnonzero(groups == g), g) for g in range(3)]
+    interval = Grader(problem, None).interval(splits, [Grade(score, np.zeros(4)) for score in (-0.5, 0.0, 0.5)])
+    assert (interval.low, interval.high) == (-1.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("scoring", "labels", "best"),
+    [
+        ("f1", [0, 0, 0, 1], f1_score([0, 0, 0, 1], [1, 1, 1, 1])),
+        ("jaccard", [0, 0, 0, 1], 0.25),
+        ("neg_log_loss", [0, 0, 0, 1], -log_loss([0, 0, 0, 1], np.tile([0.75, 0.25], (4, 1)))),
+        ("neg_mean_absolute_error", [0.0, 0.0, 0.0, 8.0], -2.0),  # the median; the mean is wrong by 3
+        ("neg_mean_squared_error", [0.0, 0.0, 0.0, 8.0], -12.0),
+    ],
+)
+def test_knowing_nothing_is_the_best_answer_that_is_the_same_for_every_row(scoring, labels, best):
+    task = "regression" if isinstance(labels[0], float) else "classification"
+    problem = Problem.from_arrays(np.zeros((4, 1)), labels, task=task)
+    assert baseline_score(problem, scoring) == pytest.approx(best)
+
+
+def test_the_median_that_knows_nothing_is_that_of_the_weights():
+    problem = Problem.from_arrays(np.zeros((3, 1)), [0.0, 1.0, 10.0], task="regression", sample_weight=[1.0, 1.0, 3.0])
+    assert baseline_score(problem, "neg_median_absolute_error") == 0.0

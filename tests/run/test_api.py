@@ -225,3 +225,57 @@ def test_after_auto_alternatives_names_criteria_that_work():
         assert fewer.alternatives(selection, X, y, criterion=criterion, max_subsets=2000).n_good > 0
     with pytest.raises(InputError, match="else give criterion='knn'"):
         fewer.alternatives(fewer.AutoSelector(random_state=0).fit(X, y), X, y)
+
+
+def labelled(labels):
+    problem = make_problem(n_rows=60)
+    return pd.DataFrame(problem.X[:, :4], columns=labels), problem.y
+
+
+@pytest.mark.parametrize(
+    "labels", [[40, 30, 20, 10], [3, 2, 1, 0], pd.MultiIndex.from_product([["p", "q"], [1, 2]]), ["a", "b", "c", 0]]
+)
+def test_columns_are_named_by_the_labels_of_the_frame(labels):
+    X, y = labelled(labels)
+    first, second, third, last = X.columns
+    found = fewer.select(X, y, "fisher", include=[last], exclude=[first], cv=2, random_state=0)
+    assert last in found.features
+    assert first not in found.features
+    renamed = fewer.select(
+        X.set_axis(list("abcd"), axis=1), y, "fisher", include=["d"], exclude=["a"], cv=2, random_state=0
+    )
+    assert found.support == renamed.support
+    assert found.score_heldout_all_features == renamed.score_heldout_all_features  # left out there too
+    fewer.select(X, y, "fisher", include=found.features, cv=0, random_state=0)
+    grouped = fewer.select(
+        X, y, "knn-forward", feature_groups=[[first, last], (second, third)], start=[first],
+        feature_costs={second: 2.0}, cost_weight=0.01, cv=0, random_state=0,
+    )  # fmt: skip
+    assert (first in grouped.features) == (last in grouped.features)
+    masked = fewer.select(X, y, "fisher", include=[False, False, False, True], cv=0, random_state=0)
+    assert last in masked.features
+
+
+def test_a_number_is_no_place_where_columns_have_numbers():
+    X, y = labelled([40, 30, 20, 10])
+    with pytest.raises(InputError, match="include names '3', not a feature"):
+        fewer.select(X, y, "fisher", include=[3])
+    plain = X.set_axis(range(4), axis=1)
+    assert 3 in fewer.select(plain, y, "fisher", include=[-1], cv=0, random_state=0).features
+
+
+def test_lists_of_labels_are_no_target():
+    X, _ = labelled(list("abcd"))
+    with pytest.raises(InputError, match="The target holds lists of different lengths; give one value for each row"):
+        fewer.select(X, [["u", "v"], ["u"]] * 30)
+
+
+def test_no_cv_means_five_folds_as_in_scikit_learn():
+    X, y = labelled(list("abcd"))
+    assert fewer.select(X, y, "fisher", cv=None, random_state=0).heldout["n_folds"] == 5
+
+
+def test_the_cure_stands_where_the_task_was_misread():
+    X, y = labelled(list("abcd"))
+    with pytest.raises(InputError, match=r"say what the target is \(task='classification', --task classification\)"):
+        fewer.select(X, y * 0.5, "fisher")

@@ -130,7 +130,7 @@ def test_a_method_may_cut_columns_first():
 
 def test_what_cannot_work_together_is_refused_before_the_clock_is_asked():
     problem = make_problem(task="regression")
-    with pytest.raises(IncompatibleError, match="NaiveBayes works for classification"):
+    with pytest.raises(IncompatibleError, match="NaiveBayes is for classification"):
         make_plan(problem, Request("naive-bayes-forward", budget="1s", cv=0))
 
 

@@ -104,7 +104,7 @@ ALL = np.arange(40)
         (["ab"], "cv lists 'ab'; each split is a pair"),
         (KFold, "cv is the class KFold, not an object; write KFold()"),
         (iter([]), "gives 0 split|can be read only once"),
-        (GroupKFold(2), "'groups' parameter should not be None"),
+        (GroupKFold(2), "needs groups; name them \\(groups=, --groups\\)"),
     ],
 )
 def test_odd_splits_are_refused_in_one_line(cv, why):

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache, wraps
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -120,6 +120,7 @@ class Component(CheckedOnce, ABC):
     """
 
     command_name: ClassVar[str] = ""
+    tasks: ClassVar[tuple[Task, ...]] = ("classification", "regression")
     takes: ClassVar[frozenset[str]] = frozenset()
     """What of `ROWS` a criterion or ranker can use; rows that come with anything else are refused by its name."""
     depends_on: ClassVar[frozenset[str]] = frozenset()
@@ -134,6 +135,20 @@ class Component(CheckedOnce, ABC):
             setattr(cls, name, _checked(vars(cls)[name]))
 
     check_parameters = CheckedOnce._validate_params
+
+    def check_task(self, task: Task) -> None:
+        """Refuse a task that the component is not for.
+
+        Parameters
+        ----------
+        task : {"classification", "regression"}
+            What the target is for.
+        """
+        if task not in self.tasks:
+            raise IncompatibleError(
+                f"{type(self).__name__} is for {' and '.join(self.tasks)}, but the task is {task}; choose another "
+                f"method, or say what the target is (task={self.tasks[0]!r}, --task {self.tasks[0]})."
+            )
 
     def check_rows(self, problem: Problem) -> None:
         """Refuse rows that come with something that the component does not say it can use.
@@ -166,8 +181,8 @@ def _checked(method: Any) -> Any:
     @wraps(method)
     def checked(self: Component, *args: Any, **kwargs: Any) -> Any:
         self.check_parameters()
-        if method.__name__ == "rank_stream" and (task := args[0].like.task) not in (tasks := cast(Ranker, self).tasks):
-            raise IncompatibleError(f"{type(self).__name__} is for {' and '.join(tasks)}, but the task is {task}.")
+        if method.__name__ == "rank_stream":
+            self.check_task(args[0].like.task)
         if method.__name__ not in ("bind", "rank"):
             return method(self, *args, **kwargs)
         problem: Problem = args[0] if args else kwargs["problem"]
@@ -227,7 +242,6 @@ class Criterion(Component):
     """Its scores go by the residual sums of squares of linear fits."""
     multi_output: ClassVar[bool] = False
     """Takes a target of several columns."""
-    tasks: ClassVar[tuple[Task, ...]] = ("classification", "regression")
     statistics: ClassVar[tuple[str, ...]] = ()
     """What it needs to know of a table that is read in chunks; nothing means that it needs the rows."""
     scoring: Any = None
@@ -591,7 +605,6 @@ class Ranker(Component):
     array([0, 1])
     """
 
-    tasks: ClassVar[tuple[Task, ...]] = ("classification", "regression")
     symmetric: ClassVar[bool] = True
     """Treats columns alike: where two columns change places, so do their scores, and nothing else happens."""
     p_values: ClassVar[bool] = False

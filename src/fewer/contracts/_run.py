@@ -274,10 +274,7 @@ def refuse_unmet_needs(
     fewer.contracts._components.IncompatibleError: BranchAndBound needs a criterion that never falls ...
     """
     names = [type(component).__name__ for component in (criterion, search)]
-    if problem.task not in criterion.tasks:
-        raise IncompatibleError(
-            f"{names[0]} works for {' and '.join(criterion.tasks)}, but the task is {problem.task}."
-        )
+    criterion.check_task(problem.task)
     if problem.n_outputs > 1 and (control is not None or not criterion.multi_output):
         name = names[0] if control is None else type(control).__name__
         raise IncompatibleError(

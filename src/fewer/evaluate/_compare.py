@@ -443,10 +443,7 @@ def _compile(
     return Comparison(
         methods=rows,
         verdict=verdict(
-            rows,
-            scoring=grader.name,
-            n_features=problem.n_features,
-            baseline=baseline_score(problem, grader.name),
+            rows, scoring=grader.name, n_features=problem.n_features, baseline=baseline_score(problem, grader.name)
         ),
         scoring=grader.name,
         estimand=first.estimand,

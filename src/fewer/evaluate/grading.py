@@ -118,17 +118,19 @@ class Grader:
         self, splits: Sequence[Split], grades: Sequence[Grade], estimand: str = "", correlation: float | None = None
     ) -> ConfidenceInterval:
         """Return the interval of the mean over the splits, for grades or for differences of grades."""
-        known = all(grade.influence is not None for grade in grades)
+        seen = [self._variance(split, grade) for split, grade in zip(splits, grades, strict=True)]
+        variances = [variance for variance in seen if variance is not None]
         ratio = float(np.mean([len(split.test) / len(split.train) for split in splits]))
-        return fold_interval(
+        interval = fold_interval(
             [grade.score for grade in grades],
-            [self._variance(split, grade) for split, grade in zip(splits, grades, strict=True)] if known else None,
+            variances if len(variances) == len(seen) else None,
             sizes=self._sizes(splits),
             correlation=ratio if correlation is None else correlation,
             degrees_of_freedom=max(self._n_units - len({split.fold for split in splits}), 1),
             resolution=self._resolution,
             estimand=estimand,
         )
+        return interval.within(-1.0, 1.0) if is_share(self.name) else interval
 
     def difference(
         self, splits: Sequence[Split], grades: Sequence[Grade], tried: Sequence[Grade] | None, estimand: str = ""
@@ -154,22 +156,24 @@ class Grader:
         error = max(math.sqrt(variance), self._resolution)
         known = variance**2 / float(parts**2 @ (1.0 / freedom)) if variance > 0 else float(freedom[0])
         center = first.estimate + gap / 3
-        return ConfidenceInterval(
+        made = ConfidenceInterval(
             center, center, center, plain.level, "t of rows and folds", estimand, error, known
         ).at(plain.level)
+        return made.within(-1.0, 1.0) if is_share(self.name) else made
 
     def _sizes(self, splits: Sequence[Split]) -> list[float]:
         return [float(self.problem.row_weights[split.test].sum()) for split in splits]
 
-    def _variance(self, split: Split, grade: Grade) -> float:
-        """Return the sampling variance of a score: of independent rows, or of row groups where there are any."""
+    def _variance(self, split: Split, grade: Grade) -> float | None:
+        """Return the sampling variance of a score: of independent rows, or of row groups; None where it is not seen."""
         influence = grade.influence
-        assert influence is not None
-        if self.problem.groups is not None:
-            by_group = np.bincount(self.problem.groups[split.test], weights=influence)
-            n_groups = len(np.unique(self.problem.groups[split.test]))
-            return float(np.sum(by_group**2)) * n_groups / max(n_groups - 1, 1)
-        return float(np.sum(influence**2))
+        if influence is None or self.problem.groups is None:
+            return None if influence is None else float(np.sum(influence**2))
+        n_groups = len(np.unique(self.problem.groups[split.test]))
+        if n_groups < 2:  # influences sum to 0 in a group that is alone in its fold: only folds show how groups differ
+            return None
+        by_group = np.bincount(self.problem.groups[split.test], weights=influence)
+        return float(np.sum(by_group**2)) * n_groups / (n_groups - 1)
 
     def of_scores(self, splits: Sequence[Split], grades: Sequence[Grade]) -> ConfidenceInterval:
         """Return the interval of the mean score over the splits, without what a score cannot be."""
@@ -437,7 +441,7 @@ class _Amount:
 
 
 def baseline_score(problem: Problem, scoring: Any = None) -> float | None:
-    """Return the score of knowing nothing: the share of the largest class, the mean of the quantity.
+    """Return the score of knowing nothing: of the best answer that is the same for every row.
 
     Parameters
     ----------
@@ -449,28 +453,37 @@ def baseline_score(problem: Problem, scoring: Any = None) -> float | None:
     Returns
     -------
     float or None
-        What predicting the classes' shares (or the mean) for every row scores; None where a score cannot be had so.
+        The best of what predicting the classes' shares, one class, or the mean or median of the quantity for every row
+        scores; None where a score cannot be had so.
 
     Examples
     --------
     >>> problem = Problem.from_arrays(np.zeros((4, 1)), ["a", "a", "a", "b"])
     >>> baseline_score(problem), baseline_score(problem, "balanced_accuracy"), baseline_score(problem, "roc_auc")
     (0.75, 0.5, 0.5)
+    >>> baseline_score(problem, "f1_macro"), baseline_score(Problem.from_arrays(np.zeros((4, 1)), [0, 0, 0, 1]), "f1")
+    (0.42..., 0.4)
     """
     weights = problem.row_weights
     if problem.y.ndim > 1:
         return None
     if problem.task == "regression":
-        outputs = np.full(problem.n_samples, np.average(problem.y, weights=weights))
         if scoring is None:
             return 0.0  # the mean explains nothing of the variance
+        order = np.argsort(problem.y)
+        median = problem.y[order][np.searchsorted(np.cumsum(weights[order]), weights.sum() / 2)]
+        answers = np.array([np.average(problem.y, weights=weights), median])
     else:
         shares = np.bincount(problem.y, weights, minlength=problem.n_classes) / weights.sum()
-        outputs = np.tile(shares, (problem.n_samples, 1))
         if scoring is None:
             return float(np.average(problem.y == shares.argmax(), weights=weights))
+        answers = np.vstack([shares, np.eye(problem.n_classes)])
     try:
-        return score_outputs(scoring, outputs, problem)
+        with quietly(UndefinedMetricWarning):
+            return max(
+                score_outputs(scoring, np.repeat(answer[None], problem.n_samples, axis=0), problem)
+                for answer in answers
+            )
     except (ValueError, TypeError, AttributeError):
         return None
 

@@ -824,7 +824,10 @@ def several_targets(y: Any, place: Place) -> NDArray[Any]:
 
 
 def _n_columns(y: Any) -> int:
-    shape = y.shape if hasattr(y, "shape") else np.shape(y)
+    try:
+        shape = y.shape if hasattr(y, "shape") else np.shape(y)
+    except ValueError:
+        raise InputError("The target holds lists of different lengths; give one value for each row.") from None
     return int(shape[1]) if len(shape) == 2 else 1
 
 

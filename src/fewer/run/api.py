@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from inspect import signature
 from numbers import Integral
@@ -31,6 +31,7 @@ from fewer.io import (
     own_labels,
     plain_frame,
     read_table,
+    text_name,
 )
 from fewer.io._reader import ProblemReader
 from fewer.logs import Progress, is_watched
@@ -119,7 +120,8 @@ def select(
     estimator : estimator or str, optional
         The model that the features are for: `auto` asks it, and it judges the held-out rows.
     n_features_to_select, include, exclude, feature_groups, feature_costs, cost_weight, start
-        As in `SubsetSelector`.
+        As in `SubsetSelector`. Columns are given by their names, or by their places from 0 where no column has a number
+        for a name.
     min_features : int, optional
         The smallest number of features that a search may keep. With 0 it may keep none, where the most frequent class
         or the mean predicts as well; `auto` does so by itself.
@@ -172,11 +174,34 @@ def select(
         return _select(X, request, resume_dir, verbose=verbose)
     if is_path(X) or is_lazy(X):
         return _select_source(X, y, task, rows, request, resume_dir, verbose)
-    kept, searched = _without_excluded(X, request)
-    problem = read_rows(kept, y, task, rows, multi_output=np.ndim(y) == 2)
+    plain, renamed = plain_frame(X)
+    kept, searched = _without_excluded(X if renamed else plain, _by_text(X, request))
+    problem = read_rows(kept, y, task, rows, multi_output=True)
     given = tuple(name for name in ROW_METADATA if rows[name] is not None) + (("task",) if task else ())
     selection = _select(problem, searched, resume_dir, rows=given, verbose=verbose, asked=request)
     return replace(selection, features=own_labels(X, selection.features))
+
+
+def _by_text(X: Any, request: Request) -> Request:
+    """Write columns that are named by a frame's own labels (numbers, tuples) as the reader does: as text."""
+    columns = list(X.columns) if hasattr(X, "iloc") and hasattr(X, "columns") else []
+    labels = {label for label in columns if not isinstance(label, str)}
+    if not labels or columns == list(range(len(columns))):
+        return request
+    are_numbers = any(isinstance(label, Integral) for label in labels)  # then no number is a place
+
+    def text(column: Any) -> Any:
+        if isinstance(column, list) or (isinstance(column, tuple) and column not in labels):
+            return list(map(text, column))  # a group of columns
+        is_text = isinstance(column, str | bool | np.bool_) or not (are_numbers or column in labels)
+        return column if is_text else text_name(column)
+
+    given = {name: getattr(request, name) for name in ("include", "exclude", "start", "feature_groups")}
+    named: dict[str, Any] = {name: value for name, value in given.items() if not isinstance(value, str)}
+    named = {name: list(map(text, value)) for name, value in named.items() if isinstance(value, Iterable)}
+    if isinstance(request.feature_costs, Mapping):
+        named["feature_costs"] = {text(column): cost for column, cost in request.feature_costs.items()}
+    return replace(request, **named)
 
 
 def _without_excluded(X: Any, request: Request) -> tuple[Any, Request]:
@@ -524,15 +549,9 @@ def alternatives(
     seed = int(selection.seed or 0) if isinstance(selection, Selection) else 0
     limits = {"max_features": max_features} | ({} if max_subsets is None else {"max_subsets": max_subsets})
     return alternatives_of(
-        problem,
-        criterion_of(selection, problem, criterion),
-        test_size,
-        seed,
-        tolerance=tolerance,
-        costs=feature_costs,
-        resources=resources,
-        **limits,
-    )
+        problem, criterion_of(selection, problem, criterion), test_size, seed, tolerance=tolerance,
+        costs=feature_costs, resources=resources, **limits,
+    )  # fmt: skip
 
 
 def alternatives_of(problem: Problem, criterion: Any, test_size: float, seed: int, **options: Any) -> Alternatives:
@@ -652,7 +671,7 @@ def _reusable(cv: Any) -> Any:
     """Return splits that can be gone through more than once."""
     plain = isinstance(cv, int | np.integer | str | list) or hasattr(cv, "split")
     try:
-        return int(cv) if isinstance(cv, np.integer) else cv if plain or cv is None else list(cv)
+        return 5 if cv is None else int(cv) if isinstance(cv, np.integer) else cv if plain else list(cv)
     except TypeError:
         raise InputError(f"cv={cv!r} is neither a number of folds nor a splitter nor a list of splits.") from None
 

@@ -35,15 +35,7 @@ from fewer.registry import build
 from fewer.run.budget import Budget
 from fewer.run.folder import RESULT, RUN, RunFolder, fingerprint
 from fewer.run.planning import Plan, build_component, luck_of_search
-from fewer.run.selection import (
-    AutoCurve,
-    Selection,
-    StabilityNumbers,
-    TableGlance,
-    glance_of,
-    measured,
-    rows_to_tell,
-)
+from fewer.run.selection import AutoCurve, Selection, StabilityNumbers, TableGlance, glance_of, measured, rows_to_tell
 from fewer.selectors.auto._standins import with_stand_ins
 from fewer.text import duration, listed
 from fewer.validate import nogueira
@@ -205,7 +197,7 @@ def run_plan(
             answer = running.search()
             if answer.trace.ending is Ending.INTERRUPTED:
                 raise KeyboardInterrupt
-            if cv is not None and not (isinstance(cv, int) and not cv):
+            if not (isinstance(cv, int) and not cv):
                 outcome = running.measure(answer)
             return running.finish(answer, outcome)
     except KeyboardInterrupt:
@@ -307,18 +299,13 @@ class _Running:
         resources = Resources(effective_n_jobs(self.plan.selector.n_jobs))
         stays = answer.without is not None and leaves_machine(resources)
         outcome = heldout(
-            _Chooser(self.plan, self.budget, answer.without),
-            self.problem,
-            judge,
+            _Chooser(self.plan, self.budget, answer.without), self.problem, judge,
             cv=cv if answer.folds is None else [(fold.train, fold.test) for fold in answer.folds],
             rng=np.random.default_rng([request.seed, 1]),
             # A clock that runs here means nothing on another machine, and parts that are shared lie here.
             resources=resources.alone() if self.budget is not None or stays else resources,
-            scoring=request.scoring,
-            tried=None if answer.folds is None else answer.tried,
-            done=done,
-            on_fold=keep,
-        )
+            scoring=request.scoring, tried=None if answer.folds is None else answer.tried, done=done, on_fold=keep,
+        )  # fmt: skip
         n_done = len(outcome.masks)
         n_folds = cv if isinstance(cv, int) else n_done
         if most is not None and self.problem.n_samples * (n_folds - 1) // max(n_folds, 1) > most:
@@ -361,13 +348,12 @@ class _Running:
         scoring = plan.request.scoring
         if scoring is None:
             scoring = judge_of(answer, plan, problem)[0].scoring
-        is_r2 = scoring is None and problem.task == "regression"
         names = problem.names
         selection = Selection(
             features=[names[i] for i in order],
             support=[bool(kept) and not answer.is_empty for kept in answer.support],
             score_search=answer.believed,
-            score_name="R²" if is_r2 else score_name(scoring, problem),
+            score_name="R²" if scoring is None and problem.task == "regression" else score_name(scoring, problem),
             method=plan.name,
             **components_of((answer.scored_by, answer.search, answer.control)),
             n_evaluations=answer.trace.n_evaluations,

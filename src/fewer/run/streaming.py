@@ -94,8 +94,7 @@ def rank(
     stream = _opened(data, target)
     like = stream.like
     ranker = registry.build("ranker", ranker, like.task) if isinstance(ranker, str) else ranker
-    if like.task not in ranker.tasks:
-        raise InputError(f"{type(ranker).__name__} is for {' and '.join(ranker.tasks)}, but the task is {like.task}.")
+    ranker.check_task(like.task)
     rng = np.random.default_rng(random_state)
     if ranker.statistics:
         return ranker.rank_stream(stream, rng, resources), like.notes

@@ -17,16 +17,7 @@ from sklearn.utils._tags import ClassifierTags, RegressorTags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
-from fewer.contracts import (
-    Control,
-    Criterion,
-    OnStep,
-    Resources,
-    Run,
-    Search,
-    SearchSpace,
-    generator_of,
-)
+from fewer.contracts import Control, Criterion, OnStep, Resources, Run, Search, SearchSpace, generator_of
 from fewer.contracts.declaring import RandomState, Repeats, Several, parameters
 from fewer.contracts.trace import Trace
 from fewer.criteria import KNN, CrossValidated

@@ -185,10 +185,7 @@ class RankSelector(Selector):
         return self._ranker(), None, self.control
 
     def _refuse(self, ranker: Ranker, problem: Problem) -> None:
-        if problem.task not in ranker.tasks:
-            raise InputError(
-                f"{type(ranker).__name__} is for {' and '.join(ranker.tasks)}, but the task is {problem.task}."
-            )
+        ranker.check_task(problem.task)
         if self.control is not None and not isinstance(self.control, RankingControl):
             raise IncompatibleError(
                 f"{type(self.control).__name__} works over a search, not over a ranker; choose Shadow, "

@@ -104,6 +104,8 @@ def splits_of(cv: Any, problem: Problem) -> list[tuple[IntArray, IntArray]]:
             except TypeError:  # nothing can be remembered of it
                 raise InputError(f"cv is a {type(cv).__name__}, which can be read only once; give a list.") from None
         return [_listed(pair, problem) for pair in cv]
+    if problem.groups is None and "Group" in type(cv).__name__:
+        raise InputError(f"cv={_short(cv)} needs groups; name them (groups=, --groups), or choose another splitter.")
     with warnings.catch_warnings(), one_line():
         warnings.filterwarnings("ignore", message="The groups parameter is ignored")
         pairs = cv.split(problem.table, problem.labels, problem.groups)
