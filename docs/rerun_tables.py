@@ -51,10 +51,11 @@ def counts_table(runs):
         "|---" * (len(VERDICTS) + 5) + "|",
     ]
     for run in runs:
-        for kind, counts in (("value", run["values"]), ("spread", run["spreads"])):
+        for kind, chance in run["chance"].items():
+            counts = run[f"{kind}s"]
             total = sum(counts.values())
             if total:
-                shares = [f"{run['chance'][kind][name]:.0%}" for name in ("inside", "permuted", "constant")]
+                shares = [f"{chance[name]:.0%}" for name in ("inside", "permuted", "constant")]
                 cells = [*(counts[verdict] for verdict in VERDICTS), total, *shares]
                 lines.append(f"| {run['document']}, {kind}s | {' | '.join(map(str, cells))} |")
         if made := run["other_counts"].get("derived"):
@@ -113,8 +114,8 @@ def recorded_run(name):
     first, *lines = (FOLDER / f"{name}.md").read_text(encoding="utf-8").splitlines()
     ran, _, conclusion = first.partition(": ")
     run = {"document": name, "title": papers.document(name).title, "quick": "--quick" in ran, "conclusion": conclusion}
-    run |= {"values": {}, "spreads": {}, "chance": {}, "seconds": 0, "figures": recorded_figures(name)}
-    for kind in ("value", "spread"):
+    run |= {"values": {}, "spreads": {}, "sizes": {}, "chance": {}, "seconds": 0, "figures": recorded_figures(name)}
+    for kind in ("value", "spread", "size"):
         for line in lines:
             if line.startswith(f"| {name}, {kind}s |"):
                 *counts, _, inside, permuted, constant = line.strip("| ").split(" | ")[1:]

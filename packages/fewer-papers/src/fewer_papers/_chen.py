@@ -280,8 +280,8 @@ def table_2(run: Rerun) -> list[Cell]:
             why = "The text of the thesis and the data have two classes."
             tested = "the labels of the file" if column == "classes" else ""
             printed = _printed("table2", case.name, column)
-            cells.append(judge("2", case.name, column, printed, ours, reason=why, tested=tested))
-    return cells + _adrenal("2", ("instances", "attributes", "classes"))
+            cells.append(judge("2", case.name, column, printed, ours, reason=why, tested=tested, kind="size"))
+    return cells + [replace(cell, kind="size") for cell in _adrenal("2", ("instances", "attributes", "classes"))]
 
 
 def _dominance_table(

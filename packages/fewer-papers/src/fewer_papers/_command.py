@@ -134,6 +134,8 @@ def _print_all(results: list[Reproduction], jobs: int) -> None:
 def _print(result: Reproduction, console: Console) -> None:
     from rich.markup import escape
 
+    from fewer_papers._core import KINDS
+
     console.print(f"\n[bold]{escape(result.document.title)}[/bold]")
     for name in dict.fromkeys(cell.table for cell in result.cells):
         _print_table(name, [cell for cell in result.cells if cell.table == name], console)
@@ -142,13 +144,11 @@ def _print(result: Reproduction, console: Console) -> None:
         for claim in result.claims:
             console.print(f"· {escape(claim.text)}", highlight=False)
     effort = "quick run" if result.run.quick else "full run"
-    values, spreads = result.counts_of("value"), result.counts_of("spread")
     console.print(f"\n{escape(result.conclusion)}", highlight=False)
-    console.print(
-        f"{sum(values.values())} distinct printed values: {_counted(values)}. {sum(spreads.values())} spreads: "
-        f"{_counted(spreads)}. {result.seconds:.1f} s, {result.processor:.1f} of processor time, {effort}.",
-        highlight=False,
-    )
+    for kind in KINDS:
+        if sum((counts := result.counts_of(kind)).values()):
+            console.print(f"Distinct printed {kind}s, {sum(counts.values())}: {_counted(counts)}.", highlight=False)
+    console.print(f"{result.seconds:.1f} s, {result.processor:.1f} of processor time, {effort}.", highlight=False)
     for role, counts in result.other_counts.items():
         name = {"reading": "Other readings", "derived": "Made of printed numbers", "ours alone": "Not printed"}[role]
         console.print(f"{name}, {sum(counts.values())}: {_counted(counts)}.", highlight=False)
@@ -159,15 +159,17 @@ def _counted(counts: dict[str, int]) -> str:
 
 
 def _print_counts(results: list[Reproduction], console: Console) -> None:
-    """Print two lines a document: verdicts on values and on spreads, beside answers that know nothing."""
+    """Print up to three lines a document: verdicts by kind of number, beside answers that know nothing."""
     from rich.table import Table
+
+    from fewer_papers._core import KINDS
 
     table = Table(title="Distinct printed numbers", title_justify="left", title_style="bold", box=None, pad_edge=False)
     table.add_column("document")
     for heading in (*STYLES, "inside", "exchanged", "constant"):
         table.add_column(heading, justify="right")
     for result in results:
-        for kind in ("value", "spread"):
+        for kind in KINDS:
             counts, chance = result.counts_of(kind), result.chance[kind]
             shares = (f"{share:.0%}" for share in (chance.inside, chance.permuted, chance.constant))
             if sum(counts.values()):

@@ -41,7 +41,8 @@ if TYPE_CHECKING:
 
 Verdict = Literal["matches", "better", "differs", "unexplained", "no verdict", "not reproducible"]
 VERDICTS: tuple[Verdict, ...] = ("matches", "better", "differs", "unexplained", "no verdict", "not reproducible")
-Kind = Literal["value", "spread"]
+Kind = Literal["value", "spread", "size"]
+KINDS: tuple[Kind, ...] = ("value", "spread", "size")
 Role = Literal["printed", "reading", "derived", "ours alone"]
 ROLES: tuple[Role, ...] = ("printed", "reading", "derived", "ours alone")
 UNEXPLAINED = "No reading of the text that was tried explains it."
@@ -77,8 +78,8 @@ class Cell:
         The run that supports the reason. A difference without one is unexplained.
     number : str
         Which printed number it is; a number that is printed in several tables is one.
-    kind : {"value", "spread"}
-        A result, or the ± that is printed with it.
+    kind : {"value", "spread", "size"}
+        A result; the ± that is printed with it; or how many rows, columns or classes there are, which no method finds.
     low, high : float or None
         Between which the re-run varies: a number matches if the printed one lies there.
     others : float or None
@@ -214,6 +215,8 @@ class Told(TypedDict, total=False):
         Which printed number it is, where one is printed in several tables.
     shift : float
         How far ours is above the middle of where the printed number would match; 0 if left out.
+    kind : {"value", "spread", "size"}
+        A value if left out; see `Cell`.
     """
 
     reason: str
@@ -222,6 +225,7 @@ class Told(TypedDict, total=False):
     role: Role
     number: str
     shift: float
+    kind: Kind
 
 
 def judge(
@@ -254,7 +258,7 @@ def judge(
     better : {"higher", "lower"}, optional
         Which side of the printed number is an improvement; without it a difference is only that.
     **told : Told
-        `reason`, `tested`, `remark`, `role`, `number` and `shift`: what is told beside it.
+        `reason`, `tested`, `remark`, `role`, `number`, `shift` and `kind`: what is told beside it.
 
     Returns
     -------
@@ -272,9 +276,9 @@ def judge(
     'unexplained'
     """
     reason, tested, number = told.get("reason", ""), told.get("tested", ""), told.get("number", "")
-    role = told.get("role", "printed")
+    role, kind = told.get("role", "printed"), told.get("kind", "value")
     if isinstance(ours, Absent):
-        return Cell(table, row, column, printed, sd, None, "not reproducible", ours.reason, role, "", number)
+        return Cell(table, row, column, printed, sd, None, "not reproducible", ours.reason, role, "", number, kind)
     ours = _plain(ours)
     near = 2 * sd if tolerance is None and sd is not None else tolerance or 0.0
     low = high = None
@@ -293,7 +297,7 @@ def judge(
     shown = told.get("remark", "") if verdict == "matches" else reason
     return Cell(
         table, row, column, printed, sd, ours, verdict, shown, role, tested if verdict == "differs" else "", number,
-        "value", low, high,
+        kind, low, high,
     )  # fmt: skip
 
 
@@ -360,14 +364,14 @@ def judge_spread(
     if printed is None:
         return []
     place = (table, row, f"{column}, ±")
-    about: Told = {"number": f"{number}, ±" if number else ""}
+    about: Told = {"number": f"{number}, ±" if number else "", "kind": "spread"}
     if isinstance(ours, Absent):
-        return [replace(judge(*place, printed, ours, **about), kind="spread")]
+        return [judge(*place, printed, ours, **about)]
     high = float(np.sqrt(f.ppf(0.975, sizes[0] - 1, sizes[1] - 1)))
     low = float(np.sqrt(f.ppf(0.025, sizes[0] - 1, sizes[1] - 1)))
     inside = low * ours <= printed <= high * ours
     cell = judge(*place, printed, ours, tolerance=abs(ours - printed) if inside else 0.0, **about)
-    return [replace(cell, kind="spread", low=low * ours, high=high * ours)]
+    return [replace(cell, low=low * ours, high=high * ours)]
 
 
 def _verdict(printed: Value, ours: Value, tolerance: float, better: str | None) -> Verdict:
@@ -711,12 +715,12 @@ class Reproduction:
         return {role: self._counted(role) for role in ROLES[1:] if any(cell.role == role for cell in self.cells)}
 
     def counts_of(self, kind: Kind) -> dict[str, int]:
-        """Count the verdicts on printed values, or on printed spreads.
+        """Count the verdicts on printed values, on printed spreads, or on printed sizes.
 
         Parameters
         ----------
-        kind : {"value", "spread"}
-            Numbers or their spreads.
+        kind : {"value", "spread", "size"}
+            See `Cell`.
 
         Returns
         -------
@@ -726,8 +730,8 @@ class Reproduction:
 
     @cached_property
     def chance(self) -> dict[str, Chance]:
-        """What share of values, and of spreads, lies inside, beside what answers that know nothing would have."""
-        return {kind: chance_of(self.cells, self.document.family, kind) for kind in ("value", "spread")}
+        """What share of each kind of numbers lies inside, beside what answers that know nothing would have."""
+        return {kind: chance_of(self.cells, self.document.family, kind) for kind in KINDS}
 
     @cached_property
     def order(self) -> tuple[int, int, float]:
@@ -787,8 +791,7 @@ class Reproduction:
             "processor": round(self.processor, 3),
             "counts": self.counts,
             "other_counts": self.other_counts,
-            "values": self.counts_of("value"),
-            "spreads": self.counts_of("spread"),
+            **{f"{kind}s": self.counts_of(kind) for kind in KINDS},
             "chance": {kind: asdict(found) for kind, found in self.chance.items()},
             "order": list(self.order),
             "conclusion": self.conclusion,
@@ -1037,8 +1040,8 @@ def chance_of(cells: Sequence[Cell], family: Family, kind: Kind) -> Chance:
         The cells of a table or more.
     family : callable
         See `Document`.
-    kind : {"value", "spread"}
-        Numbers or their spreads.
+    kind : {"value", "spread", "size"}
+        Which numbers; see `Cell`.
 
     Returns
     -------

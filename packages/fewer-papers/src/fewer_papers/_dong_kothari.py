@@ -272,7 +272,7 @@ def table_2(run: Rerun) -> list[Cell]:
     for row, name in GROUP_TWO.items():
         printed = _printed_features("table2", row)
         width = run.attempt(partial(_width, run, name))
-        cells.append(judge("2", row, "original", _printed("table2", row, "original_features"), width))
+        cells.append(judge("2", row, "original", _printed("table2", row, "original_features"), width, kind="size"))
         ours, others = _features(run, name), _readings_of_2(run, row, name, printed)
         why = ""
         if row == "Crx":
@@ -474,7 +474,7 @@ def table_4(run: Rerun) -> list[Cell]:
         reason = f"The text says 60, and the public file has {width}."
         original = _printed("table4", row, "original_features")
         tested = "the number of columns of the file" if row == "Sonar" and width == 60 else ""
-        cells.append(judge("4", row, "original", original, width, reason=reason, tested=tested))
+        cells.append(judge("4", row, "original", original, width, reason=reason, tested=tested, kind="size"))
         found: Any = run.attempt(partial(_forward, run, name))
         why = digits if row == "Digit" else ""
         printed = _printed_features("table4", row, method="proposed")
