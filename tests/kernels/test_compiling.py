@@ -63,6 +63,23 @@ def test_inner_functions_are_parts_of_kernels_or_compiled_by_themselves(monkeypa
     assert machine_code == [not makes_parts]
 
 
+@pytest.mark.parametrize("counted", [True, False])
+def test_a_function_is_compiled_once_for_constants_and_variables(counted):
+    @inner(counted=counted)
+    def added(x, y):
+        return x + y
+
+    @kernel(counted=counted)
+    def total(x):
+        count = 0
+        for i in range(x.shape[0]):
+            count = added(count, x[i])
+        return added(count, 1)
+
+    assert total(np.array([3, 4])) == 8
+    assert len(added.overloads) == 1
+
+
 ANSWERS = """
 import numpy as np
 from fewer.kernels import compiling

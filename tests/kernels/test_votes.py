@@ -19,7 +19,7 @@ def test_votes_are_those_of_the_slow_twin(seed, by_rows, n_classes, k):
     y = rng.integers(0, max(n_classes, 1), n)
     values, weights = rng.normal(size=n), rng.integers(1, 3, n).astype(float)
     rules = Rules(y, values, weights, n_classes, 2.0**-40, np.array([k]), by_rows)
-    ballot = kernels.ballot_for(rules)
+    ballot = kernels.make_ballot(rules)
     distances = np.where(usable, d, FAR)
     count, reach = kernels.list_nearest(distances, ballot.near, ballot.near_d)
     kernels.count_votes(ballot.near, ballot.near_d, count, reach, distances, rules, ballot)

@@ -175,6 +175,19 @@ def test_a_walk_by_itself_ends_where_single_moves_end(space, answer, voting, mon
         assert np.array_equal(round_scores(fresh), [step.score for step in traces[0].steps])
 
 
+@pytest.mark.parametrize("weight_levels", [1, 3])
+def test_a_walk_scores_where_it_stands_as_the_criterion_does(weight_levels, monkeypatch):
+    scorer = KNN().bind(mixed_problem(0), np.random.default_rng(0), Resources())
+    space = SearchSpace.of(12, weight_levels=weight_levels)
+    objective = Objective(scorer, space)
+    states = [space.random(np.random.default_rng(seed)) for seed in range(20)] + [space.full()]
+    truth = objective.score(np.array(states))
+    monkeypatch.setattr(_knn.KNNScorer, "score", None)  # a walk needs no other kernel than its own
+    before = objective.n_evaluations
+    assert [objective.walk(state).score() for state in states] == truth.tolist()
+    assert objective.n_evaluations == before + len(states)
+
+
 @pytest.mark.parametrize("levels", [1, 3])
 @pytest.mark.parametrize("stop_at", [1, 4, 11])
 def test_interrupted_and_resumed_ends_the_same(levels, stop_at, tmp_path):

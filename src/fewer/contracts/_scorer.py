@@ -1205,6 +1205,19 @@ class ObjectiveWalk(Walk):
         self._computed = False
         self.n_tried = 0
 
+    def score(self) -> float:
+        """Score the state at hand, by a move that changes nothing where the criterion makes moves by itself.
+
+        Returns
+        -------
+        float
+            The score.
+        """
+        nothing = np.zeros(1, dtype=np.int64)
+        for score in self.accepted_moves(Moves(nothing, nothing, np.full(1, np.inf)), 0.0, 1):
+            return score
+        return float(self._objective.score(self.state[None])[0])
+
     def propose(self, unit: int, value: float) -> float:
         self._change = (unit, value)
         objective, old = self._objective, self.state[unit]

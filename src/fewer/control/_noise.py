@@ -24,6 +24,7 @@ from fewer.criteria._knn import KNNScorer
 from fewer.kernels.differences import unit_columns
 from fewer.kernels.distances import CLIPPED, NOMINAL, PLAIN
 from fewer.kernels.noise import POOL_BITS, NoisyRows, score_noisy
+from fewer.kernels.votes import make_ballot
 from fewer.problem import FloatArray, InputError, Problem
 from fewer.validate import Split
 from fewer.validate.splits import CV, count_splits
@@ -153,9 +154,12 @@ class NoisyNeighbors(_Clean):
 
     def score(self, masks: Masks) -> FloatArray:
         """Score (m, p) masks or weights."""
+        n, rules = self.clean.problem.n_samples, self.clean._rules
         gains = np.zeros((len(masks), len(self.clean.ks)))
+        room = np.empty(n, dtype=np.float32), np.empty(n), make_ballot(rules)
         for mask, own in zip(np.ascontiguousarray(masks, dtype=np.float64), gains, strict=True):
-            score_noisy(mask, np.uint64(_seed_of(mask, self._seed)), self._pool, self._rows, self.clean._rules, own)
+            seed, used = np.uint64(_seed_of(mask, self._seed)), np.flatnonzero(mask).astype(np.uint64)
+            score_noisy(mask, used, seed, self._pool, self._rows, rules, room, own)
         return self.clean._best(gains)
 
 

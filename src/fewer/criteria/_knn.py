@@ -33,7 +33,7 @@ from fewer.kernels import neighbors as kernels
 from fewer.kernels.bundles import Exact, Moved, Queries, Rules, Units, changes_from_none, changes_of
 from fewer.kernels.device import Device, deal, on_devices, tell
 from fewer.kernels.differences import CoarseRows, Scaling, exact_rows
-from fewer.kernels.distances import fill_distances
+from fewer.kernels.distances import FAR, FAR_32, first_distances
 from fewer.kernels.neighbors import column_gains
 from fewer.kernels.votes import make_ballot
 from fewer.parallel import in_threads
@@ -236,8 +236,7 @@ class KNNScorer(PredictiveScorer):
         tree = kernels.tree_of(exact, used, tried, new)
 
         def judge(places: IntArray) -> tuple[FloatArray, BoolArray, int]:
-            gains, left = np.zeros((len(units), len(self.ks))), np.empty((len(units), len(places)), dtype=bool)
-            return gains, left, kernels.score_tree(places, tree, weights, exact, self._rules, gains, left)
+            return kernels.tree_gains(places, tree, weights, exact, self._rules)
 
         first = np.arange(0, n, n // TRIED)
         _, left, n_seen = judge(first)
@@ -513,7 +512,8 @@ class RunningWalk(Walk):
         self._scorer = scorer
         self._units = units
         self._masks = np.repeat(mask[None, :].astype(np.float64), 3, axis=0)  # decided, accepted, proposed
-        self._before = self._unit = np.empty(0, dtype=np.int64)
+        self._masks[0] = 0.0
+        self._before, self._unit = np.flatnonzero(mask), np.empty(0, dtype=np.int64)
         self._n_jobs = scorer._resources.n_jobs if n * n > WORTH_A_THREAD else 1
         self._blocks = in_parts(n, self._n_jobs)
 
@@ -549,14 +549,13 @@ class ExactWalk(RunningWalk):
 
     def __init__(self, scorer: KNNScorer, mask: Masks, units: Sequence[IntArray]) -> None:
         super().__init__(scorer, mask, units)
-        n = scorer.problem.n_samples
-        self._distances = np.empty((n, n))
         self._exact = scorer._exact
-        fill_distances(0, n, self._masks[0], self._exact, self._distances)
+        self._distances = first_distances(self._exact, FAR)
 
     def _pass(self, block: tuple[int, int]) -> FloatArray:
-        gains, moved = np.zeros(len(self._scorer.ks)), Moved(self._masks, self._before, self._unit)
-        kernels.score_move(*block, self._distances, moved, self._exact, self._scorer._rules, gains)
+        rules, moved = self._scorer._rules, Moved(self._masks, self._before, self._unit)
+        gains, room = np.zeros(len(rules.ks)), (np.empty(len(self._distances)), make_ballot(rules))
+        kernels.score_move(*block, self._distances, moved, self._exact, rules, room, gains)
         return gains
 
 
@@ -571,14 +570,13 @@ class CoarseWalk(RunningWalk):
             scorer._exact, scorer._rules, scorer._offset, scorer._unit,
         )  # fmt: skip
         self._running = nearest.Running(
-            distances=np.empty((n, n), dtype=np.int32),
+            distances=first_distances(self._judges.coarse, FAR_32),
             row_weights=scorer._rules.row_weights[coarse.order],
             row=np.empty(n, dtype=np.int32),
             part=np.empty(n, dtype=np.int32),
             nearest=np.empty(len(self._judges.coarse.starts) - 1, dtype=np.int32),
             unsure=np.empty(n, dtype=np.int64),
         )
-        nearest.coarse_rows(self._running, self._masks[0], self._judges.coarse)
         self._standing: walking.Standing | None = None
 
     def run_moves(self, moves: Moves, state: NDArray[Any], score: float, space: SearchSpace, most: int) -> MovesResult:
@@ -588,11 +586,10 @@ class CoarseWalk(RunningWalk):
             return super().run_moves(moves, state, score, space, most)
         decided, accepted, proposed = self._masks
         if self._standing is None:
-            distances = np.empty((n, n))
-            fill_distances(0, n, accepted, self._judges.exact, distances)
             self._standing = walking.Standing(
                 state=np.empty(0, dtype=np.int64), mask=accepted, coarse_mask=decided,
-                exact_masks=np.tile(accepted, (n, 1)), running=self._running, distances=distances,
+                exact_masks=np.zeros((n, len(accepted))), running=self._running,
+                distances=first_distances(self._judges.exact, FAR),
                 names=np.zeros((MOVES_REMEMBERED, 2), dtype=np.uint64), remembered=np.empty(MOVES_REMEMBERED),
             )  # fmt: skip
         standing = self._standing._replace(state=np.rint(state * space.weight_levels).astype(np.int64))

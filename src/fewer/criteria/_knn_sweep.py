@@ -250,21 +250,18 @@ class Sweeper:
 
     def _losses(self, tree: SubsetTree, against: FloatArray, bound: float, asked: IntArray | None = None) -> FloatArray:
         """Sum the losses of all rows, or of those asked, under each subset of a tree: (2^h, t)."""
-        shape = (2 * tree.n_subsets, len(self._scorer.ks))
-        nodes = kernels.LossTree(np.empty(shape), np.empty(shape))
-        kernels.plant(against, nodes)
+        nodes = kernels.plant(against, len(self._scorer.ks))
         base = self._space.base.astype(np.float64)
         for unit in tree.fixed:
             base[self._space.units[unit]] = 1.0
         units = Units.of([self._space.units[unit] for unit in tree.free])
         worth = self._worth.copy()
         rows = np.argsort(-worth, kind="stable") if asked is None else asked
-        self.n_looked += kernels.score_tree(rows, worth, bound, base, units, self._exact, self._rules, nodes)
+        room = kernels.room_for(len(tree.free), len(worth), bound, self._rules)
+        self.n_looked += kernels.score_tree(rows, worth, base, units, self._exact, self._rules, nodes, room)
         self._worth = worth
-        losses = np.empty((tree.n_subsets, len(self._scorer.ks)))
-        kernels.harvest(nodes, losses)
         # Rows were not judged where a subset was given up: what it lost so far is beyond the bound already.
-        return losses
+        return kernels.harvest(nodes)
 
     def _bound(self, floor: float) -> float:
         """Return the largest loss with which a subset may still reach a score."""

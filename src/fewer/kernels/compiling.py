@@ -13,7 +13,7 @@ from functools import wraps
 from typing import Any
 
 import numba
-from numba import njit
+from numba import njit, types
 from numba.core.caching import IndexDataCacheFile
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
@@ -102,6 +102,11 @@ class PartCompiler(Compiler):
 
 class Kernel(CPUDispatcher):
     """A compiled function, which must not give away a reference that it has not counted."""
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """Say what a call returns. Numba would compile a function once for a constant and once more for a variable."""
+        plain = [types.unliteral(kind) if isinstance(kind, types.IntegerLiteral) else kind for kind in args]
+        return super().get_call_template(plain, kws)
 
     def compile(self, signature: Any) -> Any:
         """Compile it for arguments of some types."""

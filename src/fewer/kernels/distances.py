@@ -13,9 +13,12 @@ See `bundles` for the arguments that the kernels share.
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
-from fewer.kernels.compiling import inner, kernel
+import numpy as np
+from numpy.typing import NDArray
+
+from fewer.kernels.compiling import inner
 from fewer.kernels.intrinsics import add_32, least_32
 
 FAR = 1e300
@@ -97,11 +100,9 @@ def change_column(d, i, f, old, new, exact):
             add_terms(d, 0, exact.columns[f, i], exact.missing[f, i], f, exact.fold[i], weight, exact)
 
 
-@kernel(counted=False)
-def fill_distances(low, high, mask, exact, out):
-    """Write the distances of rows low … high−1 under one mask into out (n, n)."""
-    for i in range(low, high):
-        add_masks(out[i], i, mask, exact)
+def first_distances(rows: Any, far: Any) -> NDArray[Any]:
+    """Return distances (n, n) without any column: `far` between rows of one fold, 0 between others."""
+    return np.where(rows.fold[:, None] == rows.fold, far, far - far)
 
 
 # --------------------------------------------------------------------------------------------------- coarse

@@ -169,17 +169,6 @@ def coarse_flips(low, high, changes, coarse, by_rows, errors, scratch, verdicts)
 # -------------------------------------------------------------------------------------- running distances
 
 
-@kernel(counted=False)
-def coarse_rows(running, mask, coarse):
-    """Write the coarse distances of all rows under one mask."""
-    distances = running.distances
-    for i in range(distances.shape[0]):
-        coarse_start(distances[i], coarse.fold[i], coarse.fold)
-        for f in range(mask.shape[0]):
-            if mask[f] > 0.0:
-                add_column(distances[i], running.part, i, f, np.float32(mask[f]), coarse)
-
-
 @inner(counted=False)
 def judge_change(first, last, unit, mask, value, doubt, coarse, by_rows, running):
     """Judge rows first … last−1 with the weights of a unit's columns set to a value, by coarse distances.

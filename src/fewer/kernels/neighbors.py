@@ -22,8 +22,8 @@ from fewer.kernels.bundles import Exact, Queries, Rules, changes_from_none
 from fewer.kernels.compiling import copy, inner, kernel
 from fewer.kernels.distances import CLIP, FAR, change_column, term
 from fewer.kernels.nearest import UNSURE
-from fewer.kernels.votes import ballot_for, count_votes, enter, gain, judge, list_nearest, make_ballot
-from fewer.problem import FloatArray
+from fewer.kernels.votes import count_votes, enter, gain, judge, list_nearest, make_ballot
+from fewer.problem import BoolArray, FloatArray, IntArray
 
 # Rows in a leaf of a tree, at most.
 ROWS_OF_A_LEAF = 16
@@ -123,14 +123,14 @@ def predicted(queries: Queries, weights: FloatArray, exact: Exact, rules: Rules)
     return out
 
 
-@kernel()
-def score_move(low, high, distances, moved, exact, rules, gains):
+@kernel(counted=False)
+def score_move(low, high, distances, moved, exact, rules, room, gains):
     """Judge rows low … high−1 under a proposed mask, by running distances (n, n); gains (t,).
 
-    The distances are first brought to the accepted mask. The proposed one leaves no mark.
+    The distances are first brought to the accepted mask. The proposed one leaves no mark. `room` is for n distances,
+    and a ballot.
     """
-    n = exact.columns.shape[1]
-    changed, ballot = np.empty(n), ballot_for(rules)
+    changed, ballot = room
     for i in range(low, high):
         d = distances[i]
         for f in moved.before:
@@ -167,26 +167,7 @@ class Sorted(NamedTuple):
     quantum: Any
 
 
-@inner()
-def _distance(a, b, k, rows):
-    """Return how far rows of two values are apart, for queries of fold k."""
-    return term(
-        rows.values[a], a == rows.lacking, rows.values[b], b == rows.lacking, rows.nominal,
-        rows.scale[k], rows.gap[k], rows.weight, rows.quantum,
-    )  # fmt: skip
-
-
-@inner()
-def _take(v, k, distance, rows, near, near_d, count):
-    """List the rows of a value that are not of fold k; return how many are listed then."""
-    for q in range(rows.bounds[v], rows.bounds[v + 1]):
-        if rows.fold[rows.order[q]] != k:
-            near[count], near_d[count] = rows.order[q], distance
-            count += 1
-    return count
-
-
-@inner()
+@inner(counted=False)
 def _sort(near, low, high):
     """Bring near[low:high] into ascending order."""
     step = (high - low) // 2
@@ -200,7 +181,7 @@ def _sort(near, low, high):
         step //= 2
 
 
-@inner()
+@inner(counted=False)
 def _judge_value(a, k, rows, rules, scratch, ballot):
     """Let the neighbors of rows of value a and fold k vote."""
     near, near_d, d = scratch
@@ -209,37 +190,44 @@ def _judge_value(a, k, rows, rules, scratch, ballot):
     count, level, wanted = 0, 0, rules.ks[-1]
     while True:
         distance, first, n_values = FAR, count, 0
-        if low >= 0:
-            distance = min(distance, _distance(a, low, k, rows))
-        if high < top:
-            distance = min(distance, _distance(a, high, k, rows))
-        if lacking:
-            distance = min(distance, _distance(a, rows.lacking, k, rows))
-        while low >= 0 and _distance(a, low, k, rows) == distance:
-            count, low, n_values = _take(low, k, distance, rows, near, near_d, count), low - 1, n_values + 1
-        while high < top and _distance(a, high, k, rows) == distance:
-            count, high, n_values = _take(high, k, distance, rows, near, near_d, count), high + 1, n_values + 1
-        if lacking and _distance(a, rows.lacking, k, rows) == distance:
-            count, lacking, n_values = _take(rows.lacking, k, distance, rows, near, near_d, count), False, n_values + 1
+        for turn in range(2):  # first how far the next rows are, then who they are
+            for side in range(3):  # below, above, missing
+                while True:
+                    v = low if side == 0 else high if side == 1 else rows.lacking
+                    if v < 0 or (side == 1 and v >= top) or (side == 2 and not lacking):
+                        break
+                    apart = term(
+                        rows.values[a], a == rows.lacking, rows.values[v], v == rows.lacking, rows.nominal,
+                        rows.scale[k], rows.gap[k], rows.weight, rows.quantum,
+                    )  # fmt: skip
+                    if turn == 0 and apart < distance:
+                        distance = apart
+                    if turn == 0 or apart != distance:
+                        break
+                    for q in range(rows.bounds[v], rows.bounds[v + 1]):
+                        if rows.fold[rows.order[q]] != k:
+                            near[count], near_d[count] = rows.order[q], distance
+                            count += 1
+                    low, high, lacking = low - (side == 0), high + (side == 1), lacking and side != 2
+                    n_values += 1
         if n_values > 1 and (rules.by_rows or rules.n_classes == 0):  # else votes are sums that are exact in any order
             _sort(near, first, count)
         level += count > first
-        if distance >= FAR:
-            d[:] = FAR
+        far = distance >= FAR
+        if far:
+            for j in range(d.shape[0]):
+                d[j] = FAR
             for q in range(count):
                 d[near[q]] = near_d[q]
-            count_votes(near, near_d, count, FAR, d, rules, ballot)
-            return
-        if (count if rules.by_rows else level) >= wanted:
-            if count_votes(near, near_d, count, FAR, d[:0], rules, ballot):
+        if far or (count if rules.by_rows else level) >= wanted:
+            if count_votes(near, near_d, count, FAR, d[: d.shape[0] if far else 0], rules, ballot) or far:
                 return
             wanted *= 2  # votes are tied
 
 
-@kernel()
-def score_column(rows, rules, scratch, judged, votes, means, gains):
+@kernel(counted=False)
+def score_column(rows, rules, scratch, ballot, judged, votes, means, gains):
     """Judge all rows by one column; gains (t,). `judged` is −1 for each fold, `votes` and `means` are (k, t)."""
-    ballot = ballot_for(rules)
     for a in range(rows.values.shape[0]):
         for q in range(rows.bounds[a], rows.bounds[a + 1]):
             i = rows.order[q]
@@ -281,8 +269,8 @@ def column_gains(exact: Exact, f: int, weight: float, rules: Rules) -> FloatArra
     scratch = np.empty(n, dtype=np.uint32), np.empty(n), np.empty(n)
     gains = np.zeros(t)
     score_column(
-        rows, rules, scratch, np.full(n_folds, -1), np.zeros((n_folds, t), dtype=np.int64), np.zeros((n_folds, t)),
-        gains,
+        rows, rules, scratch, make_ballot(rules), np.full(n_folds, -1), np.zeros((n_folds, t), dtype=np.int64),
+        np.zeros((n_folds, t)), gains,
     )  # fmt: skip
     return gains
 
@@ -341,17 +329,7 @@ def tree_of(exact: Exact, used: Any, tried: Any, new: Any) -> RowTree:
     return RowTree(order, exact.fold[order], bounds, low, high, used, next(columns), tried, new, next(columns))
 
 
-@inner()
-def _box_distance(node, x, factor, tree):
-    """Return a distance that no row of a node is below, but for roundings."""
-    total = 0.0
-    for f in range(x.shape[0]):
-        gap = max(max(tree.low[node, f] - x[f], x[f] - tree.high[node, f]), 0.0)
-        total += min(factor[f, 0] * gap * gap, CLIP) * factor[f, 1]
-    return total
-
-
-@inner()
+@inner(counted=False)
 def _search(place, tree, factors, shift, room, near, near_d):
     """List the nearest rows of a row for each column that is tried; return how many rows were looked at.
 
@@ -363,14 +341,20 @@ def _search(place, tree, factors, shift, room, near, near_d):
     x, y, k = tree.cells[place], tree.values[place], tree.fold[place]
     first_leaf, slack = tree.bounds.shape[0] - 1, (x.shape[0] + 1) * shift * 2.0**-52
     n_seen, top, bound, nodes[0], ahead[0] = 0, 1, FAR, 1, 0.0
-    last[:] = FAR
+    for u in range(last.shape[0]):
+        last[u] = FAR
     while top > 0:
         top -= 1
         node = nodes[top]
         if ahead[top] > bound:
             continue
         if node < first_leaf:
-            one, other = _box_distance(2 * node, x, base, tree), _box_distance(2 * node + 1, x, base, tree)
+            one = other = 0.0  # no row of a child is closer than that, but for roundings
+            for child in range(2 * node, 2 * node + 2):
+                one, other = other, 0.0
+                for f in range(x.shape[0]):
+                    gap = max(max(tree.low[child, f] - x[f], x[f] - tree.high[child, f]), 0.0)
+                    other += min(base[f, 0] * gap * gap, CLIP) * base[f, 1]
             nearer = 2 * node if one <= other else 2 * node + 1
             nodes[top], ahead[top] = 4 * node + 1 - nearer, max(one, other) * (1.0 - 1e-12) - slack
             nodes[top + 1], ahead[top + 1] = nearer, min(one, other) * (1.0 - 1e-12) - slack
@@ -405,27 +389,57 @@ def _search(place, tree, factors, shift, room, near, near_d):
     return n_seen
 
 
-@kernel()
-def score_tree(places, tree, weights, exact, rules, gains, left):
+@kernel(counted=False)
+def score_tree(places, tree, exact, rules, room, gains, left):
     """Judge the rows at some places of a tree with each of the columns that are tried; gains (u, t).
 
+    room : see `tree_gains`
+        Factors and weights of the columns of the tree, factors of those that are tried, arrays for `_search`, the
+        nearest rows and their distances (u, k + 1), a ballot.
     left : (u, places) bool, set where the lists do not suffice, as more rows are equally near than they hold
     """
-    ballot, shift, n_seen = ballot_for(rules), 1.5 * 2.0**52 * exact.quantum, 0
-    u, c = tree.tried.shape[0], rules.ks[-1] + 1
-    near, near_d = np.empty((u, c), np.uint32), np.empty((u, c))
-    room = np.empty(128, np.int64), np.empty(128), np.empty(u), np.empty(u)
-    base, scale = np.empty((tree.used.shape[0], 2)), np.empty(u)
-    base[:, 1] = weights[tree.used]
+    base, scale, searching, near, near_d, ballot = room
+    shift, n_seen = 1.5 * 2.0**52 * exact.quantum, 0
     for p in range(places.shape[0]):
         i, k = tree.order[places[p]], tree.fold[places[p]]
-        base[:, 0], scale[:] = exact.scale[k][tree.used], exact.scale[k][tree.tried]
-        near[:], near_d[:] = 0, FAR
-        n_seen += _search(places[p], tree, (base, (scale, tree.new)), shift, room, near, near_d)
-        for v in range(u):
-            count, reach = np.searchsorted(near_d[v], FAR), near_d[v, c - 1]
-            left[v, p] = not count_votes(near[v], near_d[v], count, reach, near_d[v, :0], rules, ballot)
-            if not left[v, p]:
+        for f in range(base.shape[0]):
+            base[f, 0] = exact.scale[k, tree.used[f]]
+        for u in range(scale.shape[0]):
+            scale[u] = exact.scale[k, tree.tried[u]]
+            for c in range(near.shape[1]):
+                near[u, c], near_d[u, c] = 0, FAR
+        n_seen += _search(places[p], tree, (base, (scale, tree.new)), shift, searching, near, near_d)
+        for u in range(scale.shape[0]):
+            count, reach = 0, near_d[u, near.shape[1] - 1]
+            while count < near.shape[1] and near_d[u, count] < FAR:
+                count += 1
+            left[u, p] = not count_votes(near[u], near_d[u], count, reach, near_d[u, :0], rules, ballot)
+            if not left[u, p]:
                 for t in range(rules.ks.shape[0]):
-                    gains[v, t] += gain(i, t, rules, ballot)
+                    gains[u, t] += gain(i, t, rules, ballot)
     return n_seen
+
+
+def tree_gains(
+    places: IntArray, tree: RowTree, weights: FloatArray, exact: Exact, rules: Rules
+) -> tuple[FloatArray, BoolArray, int]:
+    """Judge rows with each of the columns that are tried: gains (u, t), rows left (u, places), and rows looked at.
+
+    Parameters
+    ----------
+    places : array of shape (places,)
+        Where the rows stand in the tree.
+    tree : RowTree
+        All rows.
+    weights : array of shape (p,)
+        Weights of the columns of the tree.
+    exact, rules
+        Their distances, and how they vote.
+    """
+    n_used, n_tried, c = len(tree.used), len(tree.tried), rules.ks[-1] + 1
+    gains, left = np.zeros((n_tried, len(rules.ks))), np.empty((n_tried, len(places)), dtype=bool)
+    base = np.column_stack([np.empty(n_used), weights[tree.used]])
+    searching = np.empty(128, dtype=np.int64), np.empty(128), np.empty(n_tried), np.empty(n_tried)
+    near, near_d = np.empty((n_tried, c), dtype=np.uint32), np.empty((n_tried, c))
+    room = base, np.empty(n_tried), searching, near, near_d, make_ballot(rules)
+    return gains, left, score_tree(places, tree, exact, rules, room, gains, left)

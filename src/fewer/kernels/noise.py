@@ -16,7 +16,7 @@ import numpy as np
 
 from fewer.kernels.compiling import inner, kernel
 from fewer.kernels.distances import CLIPPED, FAR, PLAIN
-from fewer.kernels.votes import ballot_for, judge
+from fewer.kernels.votes import judge
 
 POOL_BITS = 16
 
@@ -41,7 +41,7 @@ class NoisyRows(NamedTuple):
     fold: Any
 
 
-@inner()
+@inner(counted=False)
 def mixed(x):
     """Scramble 64 bits (splitmix64), so that neighboring numbers start unrelated streams."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -49,7 +49,7 @@ def mixed(x):
     return (x ^ (x >> np.uint64(31))) | np.uint64(1)
 
 
-@inner()
+@inner(counted=False)
 def place(bits):
     """Go on in a stream of random bits (xorshift64): its new state, and a place in the pool."""
     bits ^= bits << np.uint64(13)
@@ -58,15 +58,19 @@ def place(bits):
     return bits, bits >> np.uint64(64 - POOL_BITS)
 
 
-@kernel(fastmath={"contract"})
-def score_noisy(mask, seed, pool, noisy, rules, gains):
-    """Judge all rows under one mask with noise from the pool; gains (t,)."""
+@kernel(counted=False, fastmath={"contract"})
+def score_noisy(mask, used, seed, pool, noisy, rules, room, gains):
+    """Judge all rows under one mask with noise from the pool; gains (t,).
+
+    used : (u,) uint64
+        The columns with a weight.
+    room : two arrays for n distances, in single and in double precision, and a ballot
+    """
     # Unsigned indices into whole arrays: slices handed to a function cost more than the loop over a hundred rows.
     columns, kinds, gap, fold = noisy.columns, noisy.kinds, noisy.gap, noisy.fold
     n = np.uint64(columns.shape[1])
-    d, far = np.empty(n, np.float32), np.empty(n)
-    used, none = np.flatnonzero(mask).astype(np.uint64), np.float32(0.0)
-    ballot = ballot_for(rules)
+    d, far, ballot = room
+    none = np.float32(0.0)
     for i in range(n):
         k = np.uint64(fold[i])
         bits = mixed(seed + i * np.uint64(0x9E3779B97F4A7C15))

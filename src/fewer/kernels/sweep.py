@@ -19,10 +19,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fewer.kernels.bundles import Rules
 from fewer.kernels.compiling import copy, inner, kernel
 from fewer.kernels.distances import FAR, add_masks, add_terms
 from fewer.kernels.intrinsics import least_float
-from fewer.kernels.votes import ballot_for, count_votes, gain, list_nearest
+from fewer.kernels.votes import Ballot, count_votes, gain, list_nearest, make_ballot
+from fewer.problem import FloatArray
 
 WRONG, RIGHT, JUDGED, OPEN, OUT = 0, 1, 2, 3, 4
 # Work of a row's walk beside the rows that it passes over: to begin, and at each node.
@@ -57,7 +59,7 @@ class Lists(NamedTuple):
     visits : (q + 1,)
         How many of a node's two branches were visited.
     above : (q + 1, t)
-        The loss told at the nodes above.
+        The loss told at the nodes above; none above the root.
     scanned, small, listed : scratch
     """
 
@@ -74,19 +76,18 @@ class Lists(NamedTuple):
 
 
 class Query(NamedTuple):
-    """One row's distances.
+    """Room for one row's distances.
 
     start : (n,)
         Without any unit of the tree; FAR to rows that may not be used.
     parts : (h, n)
         What each unit of the tree adds; the last is decided first.
     rest : (h + 1, n)
-        What the first units may add together.
+        What the first units may add together; none, 0.
     own : (n,) uint8
         Which rows are of the own class.
     """
 
-    row: Any
     start: Any
     parts: Any
     rest: Any
@@ -118,7 +119,7 @@ class Race(NamedTuple):
 # rows that remain.
 
 
-@inner(forceinline=True)
+@inner(counted=False, forceinline=True)
 def certain(n_all, n_own, v, rows, codes, ks, race):
     """Say whether the votes among the rows of a list must go right or wrong, or can go either way (OPEN)."""
     if n_all == 0 or not race.simple:
@@ -139,7 +140,7 @@ def certain(n_all, n_own, v, rows, codes, ks, race):
     return OPEN
 
 
-@inner()
+@inner(counted=False)
 def kth_smallest(x, count, k, small):
     """Return the k-th smallest of the first numbers, FAR if there are fewer; `small` is scratch."""
     if count < k:
@@ -149,7 +150,8 @@ def kth_smallest(x, count, k, small):
         for c in range(np.uint64(count)):
             smallest = least_float(smallest, x[c])
         return smallest
-    small[:k] = FAR
+    for place in range(k):
+        small[place] = FAR
     worst = FAR
     for c in range(count):
         if x[c] < worst:
@@ -162,7 +164,7 @@ def kth_smallest(x, count, k, small):
     return worst
 
 
-@inner(forceinline=True)
+@inner(counted=False, forceinline=True)
 def limit_without(v, h, count, capacity, rows, least, rest, scanned, small):
     """Return the distance that capacity rows of a list do not exceed, whatever h undecided units add."""
     if capacity == 1:
@@ -175,7 +177,7 @@ def limit_without(v, h, count, capacity, rows, least, rest, scanned, small):
     return kth_smallest(scanned, count, capacity, small)
 
 
-@inner(forceinline=True)
+@inner(counted=False, forceinline=True)
 def keep_without(v, w, count, limit, rows, least, own):
     """Copy the rows of list v within a limit to list w; return how many, and how many of the own class."""
     kept, n_own = np.uint64(0), np.uint64(0)
@@ -189,7 +191,7 @@ def keep_without(v, w, count, limit, rows, least, own):
     return kept, n_own
 
 
-@inner(forceinline=True)
+@inner(counted=False, forceinline=True)
 def keep_with(v, w, u, count, limit, rows, least, parts, own):
     """Do the same with what unit u adds."""
     kept, n_own = np.uint64(0), np.uint64(0)
@@ -203,12 +205,11 @@ def keep_with(v, w, u, count, limit, rows, least, parts, own):
     return kept, n_own
 
 
-@inner()
+@inner(counted=False)
 def start_walk(query, lists, race):
     """Sum what undecided units may add, and list the rows that may be neighbors under some subset of the tree."""
     top, n, rest, count = query.parts.shape[0], query.start.shape[0], query.rest, 0
     v = np.uint64(2 * top)
-    rest[0] = 0.0
     for b in range(top):
         for j in range(n):
             rest[b + 1, j] = rest[b, j] + query.parts[b, j]
@@ -223,7 +224,7 @@ def start_walk(query, lists, race):
     lists.limits[v], lists.visits[top] = limit, 0
 
 
-@inner()
+@inner(counted=False)
 def judge_leaf(rows, d, listed, rules, ballot):
     """Let the rows that remain for one subset vote; returns False if they do not suffice."""
     if rules.ks[-1] == 1:
@@ -235,7 +236,7 @@ def judge_leaf(rows, d, listed, rules, ballot):
     return count_votes(listed, ballot.near_d, count, reach, d[:0], rules, ballot)
 
 
-@inner()
+@inner(counted=False)
 def judge_whole(number, query, d, rules, ballot):
     """Let all rows vote under one subset of the tree, by its number."""
     copy(query.start, d)
@@ -247,7 +248,7 @@ def judge_whole(number, query, d, rules, ballot):
     count_votes(ballot.near, ballot.near_d, count, reach, d, rules, ballot)
 
 
-@inner()
+@inner(counted=False)
 def judge_list(v, node, level, query, lists, rules, ballot):
     """Let the rows of a list vote for one subset, or for all below a node: JUDGED, or OPEN if that is too early."""
     count = lists.counts[v]
@@ -259,7 +260,7 @@ def judge_list(v, node, level, query, lists, rules, ballot):
     return JUDGED
 
 
-@inner(forceinline=True)
+@inner(counted=False, forceinline=True)
 def beyond(level, node, above, fewest, bound):
     """Say whether all subsets below a node are out, whatever the number of neighbors."""
     out = True
@@ -268,19 +269,18 @@ def beyond(level, node, above, fewest, bound):
     return out
 
 
-@inner()
-def walk_tree(query, lists, tree, race, rules, ballot):
-    """Add one row's loss to the subsets of a tree that are still in the race.
+@inner(counted=False)
+def walk_tree(i, query, lists, tree, race, rules, ballot):
+    """Add row i's loss to the subsets of a tree that are still in the race.
 
     Returns the number of subsets looked at, the loss that they shared, and the work that it took.
     """
-    i, top, weight = query.row, query.parts.shape[0], rules.row_weights[query.row]
+    top, weight = query.parts.shape[0], rules.row_weights[i]
     parts, rest, own, codes, ks = query.parts, query.rest, query.own, rules.codes, rules.ks
     rows, least, counts, n_owns, limits = lists.rows, lists.least, lists.counts, lists.n_owns, lists.limits
     visits, above, passed, fewest = lists.visits, lists.above, tree.passed, tree.fewest
     start_walk(query, lists, race)
     node, level, seen, lost, work = 1, top, 0.0, 0.0, TO_BEGIN
-    above[top] = 0.0
     while level <= top:
         if visits[level] == 0:
             v, sure = np.uint64(2 * level + (node & 1 if level < top else 0)), OUT
@@ -326,80 +326,71 @@ def walk_tree(query, lists, tree, race, rules, ballot):
     return seen, lost, work
 
 
-@inner()
-def lists_for(top, n, capacity, n_t):
-    """Make what a row's walk down a tree needs."""
-    lists, shape = 2 * (top + 1), (2 * (top + 1), n)
-    return Lists(
-        np.empty(shape, np.uint32), np.empty(shape), np.empty(lists, np.int64),
-        np.empty(lists, np.int64), np.empty(lists), np.empty(top + 1, np.int64), np.empty((top + 1, n_t)),
-        np.empty(n), np.empty(capacity), np.empty(capacity, np.uint32),
-    )  # fmt: skip
-
-
-@inner()
+@inner(counted=False)
 def fill_parts(i, units, exact, parts):
     """Write what each unit adds to the distances of row i."""
     for u in range(units.offsets.shape[0] - 1):
-        parts[u, :] = 0.0
+        for j in range(parts.shape[1]):
+            parts[u, j] = 0.0
         for m in range(units.offsets[u], units.offsets[u + 1]):
             f = units.members[m]
             add_terms(parts[u], 0, exact.columns[f, i], exact.missing[f, i], f, exact.fold[i], 1.0, exact)
 
 
-@kernel()
-def plant(leaves, tree):
-    """Start a tree: no loss yet, but what the leaves (2^h,) already have against them."""
-    n = leaves.shape[0]
-    tree.passed[:] = 0.0
-    for t in range(tree.fewest.shape[1]):
-        for leaf in range(n):
-            tree.fewest[n + leaf, t] = leaves[leaf]
-        for node in range(n - 1, 0, -1):
-            tree.fewest[node, t] = min(tree.fewest[2 * node, t], tree.fewest[2 * node + 1, t])
+def plant(leaves: FloatArray, t: int) -> LossTree:
+    """Start a tree for t numbers of neighbors: no loss yet, but what the leaves (2^h,) already have against them."""
+    n = len(leaves)
+    tree = LossTree(np.zeros((2 * n, t)), np.empty((2 * n, t)))
+    tree.fewest[n:] = leaves[:, None]
+    while n > 1:
+        tree.fewest[n // 2 : n] = np.minimum(tree.fewest[n : 2 * n : 2], tree.fewest[n + 1 : 2 * n : 2])
+        n //= 2
+    return tree
 
 
-@kernel()
-def harvest(tree, losses):
+def harvest(tree: LossTree) -> FloatArray:
     """Sum the losses on the way to each subset, (2^h, t)."""
-    n, passed = losses.shape[0], tree.passed
-    for node in range(1, n):
-        for t in range(losses.shape[1]):
-            passed[2 * node, t] += passed[node, t]
-            passed[2 * node + 1, t] += passed[node, t]
-    for leaf in range(n):
-        for t in range(losses.shape[1]):
-            losses[leaf, t] = passed[n + leaf, t]
+    losses, n = tree.passed[1:2], 1
+    while 2 * n < len(tree.passed):
+        n *= 2
+        losses = np.repeat(losses, 2, axis=0) + tree.passed[n : 2 * n]
+    return losses
 
 
-@kernel()
-def score_tree(rows, worth, bound, base, units, exact, rules, tree):
+def room_for(top: int, n: int, bound: float, rules: Rules) -> tuple[Query, Lists, Race, Ballot]:
+    """Make what a walk of n rows down trees of a height needs: a loss beyond the bound is out."""
+    weights, ballot, shape, single = rules.row_weights, make_ballot(rules), (2 * (top + 1), n), bool(rules.ks[-1] == 1)
+    capacity, positive, classes = len(ballot.near), bool((weights > 0.0).all()), rules.n_classes
+    lists = Lists(
+        np.empty(shape, np.uint32), np.empty(shape), np.empty(shape[0], np.int64), np.empty(shape[0], np.int64),
+        np.empty(shape[0]), np.empty(top + 1, np.int64), np.zeros((top + 1, len(rules.ks))),
+        np.empty(n), np.empty(capacity), np.empty(capacity, np.uint32),
+    )  # fmt: skip
+    race = Race(
+        bound, int(rules.ks[-1]) if rules.by_rows or single else capacity,
+        classes > 0 and (rules.by_rows or (single and positive)), not rules.by_rows and classes > 2, classes == 2,
+        single, positive and bool((weights == weights[0]).all()),
+    )  # fmt: skip
+    return Query(np.empty(n), np.empty((top, n)), np.zeros((top + 1, n)), np.empty(n, np.uint8)), lists, race, ballot
+
+
+@kernel(counted=False)
+def score_tree(rows, worth, base, units, exact, rules, tree, room):
     """Judge rows, in the order given, under all subsets of some units beside the columns in `base` (p,).
 
     Each adds its loss to the tree. What a row's work was worth (n,), its loss over all subsets for the work it took, is
     remembered. Returns how many pairs of a row and a subset were looked at.
     """
-    n, top = exact.columns.shape[1], units.offsets.shape[0] - 1
-    ballot, parts, rest, start = ballot_for(rules), np.empty((top, n)), np.empty((top + 1, n)), np.empty(n)
-    own = np.empty(n, np.uint8)
-    capacity = rules.ks[-1] if rules.by_rows or rules.ks[-1] == 1 else ballot.near.shape[0]
-    lists = lists_for(top, n, ballot.near.shape[0], rules.ks.shape[0])
-    positive, even = True, True
-    for j in range(n):
-        positive = positive and rules.row_weights[j] > 0.0
-        even = even and rules.row_weights[j] == rules.row_weights[0]
-    simple = rules.n_classes > 0 and (rules.by_rows or (rules.ks[-1] == 1 and positive))
-    mixed, two = not rules.by_rows and rules.n_classes > 2, rules.n_classes == 2
-    race, looked = Race(bound, capacity, simple, mixed, two, rules.ks[-1] == 1, even and positive), 0.0
-    lists.above[top] = 0.0
+    query, lists, race, ballot = room
+    looked, codes = 0.0, rules.codes
     for i in rows:
-        if beyond(top, 1, lists.above, tree.fewest, bound):
+        if beyond(units.offsets.shape[0] - 1, 1, lists.above, tree.fewest, race.bound):
             break
-        add_masks(start, i, base, exact)
-        fill_parts(i, units, exact, parts)
-        for j in range(n):
-            own[j] = rules.codes[j] == rules.codes[i]
-        seen, lost, work = walk_tree(Query(i, start, parts, rest, own), lists, tree, race, rules, ballot)
+        add_masks(query.start, i, base, exact)
+        fill_parts(i, units, exact, query.parts)
+        for j in range(codes.shape[0]):
+            query.own[j] = codes[j] == codes[i]
+        seen, lost, work = walk_tree(i, query, lists, tree, race, rules, ballot)
         looked += seen
         if seen > 0.0:
             worth[i] = lost / work

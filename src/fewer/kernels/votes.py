@@ -35,9 +35,6 @@ def make_ballot(rules: Any) -> Ballot:
     )  # fmt: skip
 
 
-ballot_for = inner()(make_ballot)
-
-
 @inner(counted=False, forceinline=True)
 def enter(near, near_d, size, row, distance):
     """Put a row into an ordered list of the nearest, if it belongs there; of equally near ones the smaller comes first.

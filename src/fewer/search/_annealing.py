@@ -15,7 +15,7 @@ from sklearn.utils._param_validation import Interval
 from fewer.contracts import Moves, Objective, ObjectiveWalk, Search, SearchSpace, moved_on
 from fewer.contracts.declaring import Count, NonNegative, Repeats, parameters
 from fewer.contracts.trace import Step, is_better
-from fewer.search._sequential import State, begin, step_of
+from fewer.search._sequential import State, step_of
 
 
 @parameters
@@ -89,8 +89,13 @@ class Annealing(Search):
     def steps(self, scorer: Objective, space: SearchSpace, rng: Generator, state: State) -> Iterator[Step]:
         # Anneal, reporting after each level.
         if not state:
-            yield begin(scorer, space.random(rng) if space.start is None else space.start.copy(), state, level=0)
-        walk = scorer.walk(state["mask"])
+            mask = space.random(rng) if space.start is None else space.start.copy()
+            walk = scorer.walk(mask)
+            score = walk.score()
+            state.update(mask=mask, score=score, best=mask, best_score=score, level=0)
+            yield step_of(state)
+        else:
+            walk = scorer.walk(state["mask"])
         max_tries, max_successes = self._limits(space)
         while state["level"] < self.levels:
             temperature = self.t0 * self.cooling ** (state["level"] + 1)
