@@ -199,8 +199,8 @@ def telling(what: str, *about: object) -> Iterator[None]:
         raise
     except (ValueError, TypeError, ArithmeticError, AttributeError, IndexError) as error:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-        told = " ".join(what.format(*about).split()) if about else what
-        raise InputError(f"{told} failed: {reason}") from error
+        whose = " ".join(what.format(*about).split()) if about else what
+        raise InputError(f"{whose} failed: {reason}") from error
 
 
 @contextmanager

@@ -181,5 +181,5 @@ def _text(rows: Sequence[Mapping[str, Any]], method: str, notes: Sequence[str]) 
 
     table = printed_table(list(rows[0]), [list(row.values()) for row in rows])
     what = f": {METHODS[method].summary}" if method in METHODS else ""
-    said = f"Ranked by {method}{what}. The scores are those of these rows; fewer select measures on held-out rows."
-    return shown(table, escape(said), *(escape(printable(f"Note: {note}")) for note in notes))
+    summary = f"Ranked by {method}{what}. The scores are those of these rows; fewer select measures on held-out rows."
+    return shown(table, escape(summary), *(escape(printable(f"Note: {note}")) for note in notes))

@@ -275,4 +275,4 @@ def _mean_curves(records: Sequence[Record]) -> dict[str, FloatArray]:
 
 
 def _at_step(masks: list[NDArray[Any]], step: int) -> NDArray[Any]:
-    return np.array([own[min(step, len(own) - 1)] for own in masks])
+    return np.array([path[min(step, len(path) - 1)] for path in masks])

@@ -59,8 +59,8 @@ class NarrowScorer(PredictiveScorer):
 
     def flips(self, mask: Masks, units: Sequence[IntArray], values: NDArray[Any]) -> FloatArray:
         """Score the masks that differ from one mask in one unit."""
-        own = [np.searchsorted(self._columns, unit) for unit in units]
-        return np.asarray(self._scorer.flips(np.asarray(mask)[self._columns], own, values))
+        inner_units = [np.searchsorted(self._columns, unit) for unit in units]
+        return np.asarray(self._scorer.flips(np.asarray(mask)[self._columns], inner_units, values))
 
     def outputs(self, mask: Masks) -> FloatArray:
         """Predict each bound row without its own fold."""
@@ -297,16 +297,16 @@ def _gone(cluster: IntArray) -> BoolArray:
 
 def _hardly_varies(problem: Problem, share: float) -> BoolArray:
     """Say which columns have at least this share of one value among their known cells."""
-    found = problem.constant.copy()
+    flat = problem.constant.copy()
     if share < 1.0:
-        for feature in np.flatnonzero(~found).tolist():
+        for feature in np.flatnonzero(~flat).tolist():
             cells = problem.column(feature)
             ordered = np.sort(cells[~np.isnan(cells)])
             # A value with a share of the sorted cells above one half holds their middle.
             middle = ordered[len(ordered) // 2]
             count = np.searchsorted(ordered, middle, side="right") - np.searchsorted(ordered, middle, side="left")
-            found[feature] = count >= share * len(ordered)
-    return found
+            flat[feature] = count >= share * len(ordered)
+    return flat
 
 
 def leaders(pairs: Associations, order: IntArray, forced: BoolArray, threshold: float, cluster: IntArray) -> IntArray:

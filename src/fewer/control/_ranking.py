@@ -168,8 +168,8 @@ class SearchRanker(Ranker):
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
         # Search these rows; columns that the run does not know are units of their own.
         space = extended(self.method.space, problem.n_features)
-        own = replace(self.method, problem=problem, space=space, rng=rng, trace=Trace(), follower=None, _bound={})
-        trace = own.under(self.control)
+        run = replace(self.method, problem=problem, space=space, rng=rng, trace=Trace(), follower=None, _bound={})
+        trace = run.under(self.control)
         self.method.trace.n_evaluations += trace.n_evaluations
         return Ranking.by_score(order_scores(trace, self.method.search.ordered))
 

@@ -288,8 +288,8 @@ class Shadow(RankingControl):
         open_units = np.flatnonzero(state["decision"] == 0)
         hits, runs = state["hits"][open_units], state["run"]
         for decision, p_values in ((1, binom.sf(hits - 1, runs, 0.5)), (-1, binom.cdf(hits, runs, 0.5))):
-            found = discoveries(p_values, self.alpha) & (p_values <= level)
-            state["decision"][open_units[found]] = decision
+            passed = discoveries(p_values, self.alpha) & (p_values <= level)
+            state["decision"][open_units[passed]] = decision
 
     def _is_open(self, state: dict[str, Any], looks: IntArray) -> bool:
         """Say whether some feature may still be decided on, if all the runs to come agree."""

@@ -124,9 +124,9 @@ class StabilitySelection(RankingControl):
         """
         part = run.problem.take(rows)
         if isinstance(run.ranker, SearchRanker):
-            own: Run = run.ranker.method
+            method: Run = run.ranker.method
             space = replace(run.space, max_units=n_chosen, min_units=min(run.space.min_units, n_chosen))
-            inner = own.on(rows, rng, space=space).under(self.control)
+            inner = method.on(rows, rng, space=space).under(self.control)
             return np.asarray(run.space.shrink(inner.best) != 0, dtype=np.float64), inner.n_evaluations
         scores = unit_scores(run.scores(part, rng), run.space)
         out = np.zeros(len(scores))
@@ -324,6 +324,6 @@ def r_concave_tail(mean: float, size: int, r: float, place: int) -> float:
     for k in range(max(first, place), size):
         low, high = shapes[k + 1], shapes[k]
         if high > low:
-            found = minimize_scalar(lambda a, k=k: -tail(a, k), bounds=(low, high), method="bounded")
-            best = max(best, -float(found.fun), tail(low, k), tail(high, k))
+            optimum = minimize_scalar(lambda a, k=k: -tail(a, k), bounds=(low, high), method="bounded")
+            best = max(best, -float(optimum.fun), tail(low, k), tail(high, k))
     return float(np.clip(best, 0.0, 1.0))

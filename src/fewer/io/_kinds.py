@@ -707,10 +707,10 @@ def _other_notes(drafts: list[_Draft], options: ReadOptions) -> list[str]:
             f"{subject_of([draft.text.name for draft in strewn])} read as categories: most cells are numbers, but "
             f"some, such as {word!r}, are not. Use --missing if such words mean missing, or --numeric."
         )
-    said = {*options.numeric, options.target, *options.readings}
-    numbers = [draft for draft in drafts if draft.reading == NUMERALS and draft.text.name not in said]
-    found = [(draft, form) for draft in numbers if (form := find_moments(draft.column)) is not None]
-    moments = [(draft.text.drop_nulls(), form) for draft, form in found if draft.column.n_unique() >= MIN_CELLS]
+    settled = {*options.numeric, options.target, *options.readings}
+    numbers = [draft for draft in drafts if draft.reading == NUMERALS and draft.text.name not in settled]
+    timed = [(draft, form) for draft in numbers if (form := find_moments(draft.column)) is not None]
+    moments = [(draft.text.drop_nulls(), form) for draft, form in timed if draft.column.n_unique() >= MIN_CELLS]
     if moments:
         text, form = moments[0]
         notes.append(

@@ -117,9 +117,9 @@ def put_group_far(d, low, i, groups, with_copies):
         if low <= i < low + d.shape[0] and not with_copies:
             d[i - low] = FAR
         return
-    own = groups[i]
+    group = groups[i]
     for j in range(d.shape[0]):
-        if groups[low + j] == own and not (with_copies and d[j] == 0.0):
+        if groups[low + j] == group and not (with_copies and d[j] == 0.0):
             d[j] = FAR
 
 

@@ -45,9 +45,9 @@ def signature_of(name: str, kernel: str) -> tuple[tuple[Any, bool], ...]:
     >>> signature_of("neighbors", "verdicts")[:2]
     ((<class 'numpy.float32'>, True), (<class 'numpy.float64'>, True))
     """
-    found = re.search(r'extern "C" __global__[^(]*\([^)]*\)\s*' + kernel + r"\(([^)]*)\)", text_of(name))
-    assert found is not None, f"no kernel {kernel} in {name}.cu"
-    arguments = [argument.replace("const ", "").split() for argument in found.group(1).split(",")]
+    match = re.search(r'extern "C" __global__[^(]*\([^)]*\)\s*' + kernel + r"\(([^)]*)\)", text_of(name))
+    assert match is not None, f"no kernel {kernel} in {name}.cu"
+    arguments = [argument.replace("const ", "").split() for argument in match.group(1).split(",")]
     return tuple((_TYPES[words[0]], "*" in words[1]) for words in arguments)
 
 

@@ -149,19 +149,19 @@ def select(d, low, high, k, shift, scratch):
     No row farther than `high` is looked at; at least k must lie within it. Keys are dealt into buckets by distance,
     those nearer than `low` into the first, and only the buckets that hold the first k are put in order.
     """
-    near, found, bucket, start = scratch.near, scratch.found, scratch.bucket, scratch.start
+    near, keys, bucket, start = scratch.near, scratch.found, scratch.bucket, scratch.start
     # Keys of one distance share a bucket, and the range takes up at least half of the buckets if it has so many.
     low, high = low >> shift << shift, high | ((1 << shift) - 1)
     while True:
         n_found = 0
         for j in range(d.shape[0]):
-            found[n_found] = d[j]
+            keys[n_found] = d[j]
             n_found += d[j] <= high
         width = max(math.frexp(float(high - low))[1] - BUCKET_BITS, shift)
         n_buckets = ((high - low) >> width) + 1
         start[:n_buckets] = 0
         for t in range(n_found):
-            b = max((found[t] - low) >> width, 0)
+            b = max((keys[t] - low) >> width, 0)
             bucket[t] = b
             start[b] += 1
         total = 0
@@ -172,7 +172,7 @@ def select(d, low, high, k, shift, scratch):
         for t in range(n_found):
             place = start[bucket[t]]
             start[bucket[t]] = place + 1
-            near[place] = found[t]
+            near[place] = keys[t]
         last = max((near[k - 1] - low) >> width, 0)
         n_near = start[last]
         if n_near <= CROWD * k or width == shift:

@@ -51,10 +51,10 @@ def predict_added(members, added, rows, learned, out):
         widest = widest_of(members, learned, fold)
         add_members(base, members, rows, learned, fold, learned.smoothing * widest)
         for q in range(added.shape[0]):
-            own = learned.spreads[fold, added[q]]
-            smooth = learned.smoothing * max(widest, own)
+            variance = learned.spreads[fold, added[q]]
+            smooth = learned.smoothing * max(widest, variance)
             # The smoothing is a share of the widest column's variance: a wider one changes all terms.
-            if own > widest:
+            if variance > widest:
                 add_members(out[q], members, rows, learned, fold, smooth)
             else:
                 for i in range(low, high):

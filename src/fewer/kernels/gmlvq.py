@@ -68,13 +68,13 @@ def squared_lengths(points, n_matrices):
 def distances_from_products(products, squares, targets, matrix_of):
     """Turn products of images with those of prototypes into squared distances, in place; none becomes negative."""
     for k in range(products.shape[0]):
-        row, own = products[k], squares[matrix_of[k % matrix_of.shape[0]]]
+        row, row_squares = products[k], squares[matrix_of[k % matrix_of.shape[0]]]
         length = targets.dtype.type(0)
         for m in range(targets.shape[1]):
             length += targets[k, m] * targets[k, m]
         for i in range(row.shape[0]):
             # ‖a − b‖² = ‖a‖² − 2 a·b + ‖b‖².
-            d = own[i] - 2 * row[i] + length
+            d = row_squares[i] - 2 * row[i] + length
             row[i] = d if d > 0 else 0
 
 

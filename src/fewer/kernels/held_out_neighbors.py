@@ -190,13 +190,13 @@ def insert_least(best, k, value):
 @inner(counted=False)
 def least_of_lanes(least, k):
     """Return the k-th smallest of the lanes' minima: k rows are that near at least."""
-    found = np.float32(0.0)
+    smallest = np.float32(0.0)
     for lane in range(np.uint64(LANES)):
         value, smaller = least[lane], np.int32(0)
         for other in range(np.uint64(LANES)):
             smaller = add_32(smaller, np.int32(least[other] < value))
-        found = largest_float(found, value if smaller < k else np.float32(0.0))
-    return found
+        smallest = largest_float(smallest, value if smaller < k else np.float32(0.0))
+    return smallest
 
 
 @inner(inline="always")
@@ -506,7 +506,7 @@ def say(rule, tables, columns, place, n, found, q, out):
 def vote(standing, members, added, tables, rule, race, votes, room):
     """Vote with the members and each of `added`, one at a time."""
     lows, highs, folds = tables.lows, tables.highs, tables.folds
-    out, most, scratch, found, columns = votes.out, race.most, room.lanes, room.found, room.columns
+    out, most, scratch, in_reach, columns = votes.out, race.most, room.lanes, room.found, room.columns
     needed = 2 if rule.shares else 1
     for q in range(added.shape[0]):
         new = added[q]
@@ -523,8 +523,8 @@ def vote(standing, members, added, tables, rule, race, votes, room):
                     out[q, i, j] = standing.before[i, j]
             else:
                 place = (i, fold, new)
-                n = find_rows(standing, tables, place, rule.k, doubt, scratch, found.rows)
-                sure = say(rule, tables, columns, place, n, found, q, out)
+                n = find_rows(standing, tables, place, rule.k, doubt, scratch, in_reach.rows)
+                sure = say(rule, tables, columns, place, n, in_reach, q, out)
             if sure < needed:
                 votes.open_rows[q, i] = True
                 is_open = True

@@ -159,7 +159,7 @@ def _keep(work, node, at, gain, name, missing_left, gradient, hessian):
 def _scan_from_right(work, growth, node, place, at, n_bins):
     """Look for a better cut with the missing cells on the left."""
     sums, cells, l2 = work.sums, work.histograms, growth.l2
-    gradient, hessian, own = sums[node, GRADIENT], sums[node, HESSIAN], sums[node, GRADIENT] * sums[node, VALUE]
+    gradient, hessian, node_gain = sums[node, GRADIENT], sums[node, HESSIAN], sums[node, GRADIENT] * sums[node, VALUE]
     most = work.nodes[node, STOP] - work.nodes[node, START] - growth.leaf
     gr, hr, nr = 0.0, 0.0, 0.0
     for b in range(n_bins - 1, 0, -1):
@@ -175,7 +175,7 @@ def _scan_from_right(work, growth, node, place, at, n_bins):
             break
         if hr >= growth.least_hessian:
             left, right = -gl / (hl + l2 + TINY), -gr / (hr + l2 + TINY)
-            gain = (own - gl * left) - gr * right
+            gain = (node_gain - gl * left) - gr * right
             if gain > sums[node, GAIN] and gain > 0.0:
                 _keep(work, node, at, gain, b - 1, 1, gl, hl)
 
@@ -189,7 +189,7 @@ def _scan_categories(work, growth, node, place, at):
     """
     sums, cells, cuts, l2, n_used = work.sums, work.histograms, work.cuts, growth.l2, 0
     gradient, hessian, n = sums[node, GRADIENT], sums[node, HESSIAN], work.nodes[node, STOP] - work.nodes[node, START]
-    own, factor = gradient * sums[node, VALUE], n / hessian
+    node_gain, factor = gradient * sums[node, VALUE], n / hessian
     for word in range(4):
         bits = get(work.used, (place >> 8) + word)
         while bits != np.uint64(0):
@@ -220,7 +220,7 @@ def _scan_categories(work, growth, node, place, at):
             if n - nl < growth.leaf or hr < growth.least_hessian:
                 break
             left, right = -gl / (hl + l2 + TINY), -gr / (hr + l2 + TINY)
-            gain = (own - gl * left) - gr * right
+            gain = (node_gain - gl * left) - gr * right
             if gain > sums[node, GAIN] and gain > 0.0:
                 _keep(work, node, at, gain, BY_SET, 0, gl, hl)
                 first, last = (rank, n_used) if turn else (0, rank + 1)
@@ -262,11 +262,11 @@ def _scan(work, growth, node, place, kinds, f, at, categories, missing):
         return
     sums, cuts, l2 = work.sums, work.cuts, growth.l2
     gradient, hessian, so_far = sums[node, GRADIENT], sums[node, HESSIAN], sums[node, GAIN]
-    own, n = gradient * sums[node, VALUE], work.nodes[node, STOP] - work.nodes[node, START]
+    node_gain, n = gradient * sums[node, VALUE], work.nodes[node, STOP] - work.nodes[node, START]
     n_cuts, able = _sum_up(work, growth, place, kinds[f, 0], float(n - growth.leaf), hessian), 0
     if so_far > 0.0 and (missing is None or kinds[f, 1] == 0):
         # Can any cut beat the columns before? Without a division; 1e-10 is far more than rounding can do.
-        least = (so_far - own) * (1.0 - 1e-10)
+        least = (so_far - node_gain) * (1.0 - 1e-10)
         for t in range(n_cuts):
             gl, hl = get(cuts, t), get(cuts, CUTS + t)
             gr, dl, dr = gradient - gl, hl + l2 + TINY, (hessian - hl) + l2 + TINY
@@ -278,7 +278,7 @@ def _scan(work, growth, node, place, kinds, f, at, categories, missing):
         gl, hl = get(cuts, t), get(cuts, CUTS + t)
         gr, hr = gradient - gl, hessian - hl
         left, right = -gl / (hl + l2 + TINY), -gr / (hr + l2 + TINY)
-        gain = (own - gl * left) - gr * right
+        gain = (node_gain - gl * left) - gr * right
         put(cuts, 3 * CUTS + t, gain)
         top = largest_float(gain, top)
     if top > so_far and top > 0.0:

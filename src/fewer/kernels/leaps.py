@@ -29,9 +29,9 @@ def drop_losses(inverse, coefficients, starts, units, out):
             # Without input j the sum rises by β_j² / (A⁻¹)_jj; for a block by β_Bᵀ ((A⁻¹)_BB)⁻¹ β_B.
             out[place] = total / inverse[low, low]
         else:
-            own = coefficients[low:high].copy()
-            solved = np.linalg.solve(inverse[low:high, low:high].copy(), own)
-            out[place] = (own * solved).sum()
+            betas = coefficients[low:high].copy()
+            solved = np.linalg.solve(inverse[low:high, low:high].copy(), betas)
+            out[place] = (betas * solved).sum()
 
 
 @inner()

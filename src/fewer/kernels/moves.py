@@ -101,11 +101,11 @@ def catch_up(f, standing, judges):
 @inner(counted=False)
 def catch_up_row(i, standing, exact):
     """Bring the exact distances of one row to the mask."""
-    mask, own = standing.mask, standing.exact_masks[i]
+    mask, row_mask = standing.mask, standing.exact_masks[i]
     for f in range(mask.shape[0]):
-        if own[f] != mask[f]:
-            change_column(standing.distances[i], i, f, own[f], mask[f], exact)
-            own[f] = mask[f]
+        if row_mask[f] != mask[f]:
+            change_column(standing.distances[i], i, f, row_mask[f], mask[f], exact)
+            row_mask[f] = mask[f]
 
 
 @inner(counted=False)

@@ -190,10 +190,10 @@ def judge_change(first, last, unit, mask, value, doubt, coarse, by_rows, running
                         add_column(row, running.part, np.int64(i), g, weight, coarse)
             for c in range(nearest.shape[0]):
                 nearest[c] = least(row[starts[c] : starts[c + 1]])
-        found = verdict(nearest, coarse.codes[i], by_rows, doubt)
-        if found == RIGHT:
+        outcome = verdict(nearest, coarse.codes[i], by_rows, doubt)
+        if outcome == RIGHT:
             right += running.row_weights[i]
-        elif found == UNSURE:
+        elif outcome == UNSURE:
             running.unsure[first + n_unsure] = i
             n_unsure += 1
     return right, n_unsure
@@ -311,12 +311,12 @@ def plane_counts(near_x, near_y, x, ordered_y, from_y, k, size):
         xs[u], ys[u], places[u], ranks[u] = x[place], ordered_y[rank], place, rank
     best = np.empty(k)
     for u in range(n):
-        own = u // size
+        home = u // size
         best[:] = np.inf
-        _scan(best, xs[u], ys[u], xs, ys, u + 1, min((own + 1) * size, n), 1)
-        _scan(best, xs[u], ys[u], xs, ys, u - 1, own * size - 1, -1)
+        _scan(best, xs[u], ys[u], xs, ys, u + 1, min((home + 1) * size, n), 1)
+        _scan(best, xs[u], ys[u], xs, ys, u - 1, home * size - 1, -1)
         for side in (-1, 1):
-            strip = own + side
+            strip = home + side
             while 0 <= strip < n_strips:
                 low, high = strip * size, min((strip + 1) * size, n)
                 gap = x[low] - xs[u] if side > 0 else xs[u] - x[high - 1]

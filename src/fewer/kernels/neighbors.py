@@ -325,7 +325,7 @@ def tree_of(exact: Exact, used: Any, tried: Any, new: Any) -> RowTree:
             part = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
             order = order[np.lexsort((cells[np.arange(n), widest[part]], part))]
             bounds = np.sort(np.append(bounds, (bounds[:-1] + bounds[1:]) // 2))
-    columns = (np.ascontiguousarray(exact.columns[some][:, order].T) for some in (used, tried))
+    columns = (np.ascontiguousarray(exact.columns[features][:, order].T) for features in (used, tried))
     return RowTree(order, exact.fold[order], bounds, low, high, used, next(columns), tried, new, next(columns))
 
 

@@ -217,7 +217,7 @@ def list_nearest(first, last, classes, table, mixed, room, lists):
     rows, numbers, groups, bounds, codes = table.rows, table.numbers, table.groups, classes.bounds, classes.codes
     pooled, k = classes.pooled, nearest.shape[0]
     for i in range(first, last):
-        q, own, group = np.uint64((i - first) % QUERIES), codes[i], groups[i]
+        q, code, group = np.uint64((i - first) % QUERIES), codes[i], groups[i]
         if q == 0:
             coarse_distances(i, min(i + QUERIES, last), room, table, mixed)
         if classes.votes[i] == 0.0:
@@ -227,8 +227,8 @@ def list_nearest(first, last, classes, table, mixed, room, lists):
         for c in range(lists.shape[1]):
             low, high = bounds[c], bounds[c + 1]
             if pooled:
-                low, high = (bounds[own], bounds[own + 1]) if c == 0 else (0, rows.shape[0])
-                for j in range(bounds[own] if c == 1 else 0, bounds[own + 1] if c == 1 else 0):
+                low, high = (bounds[code], bounds[code + 1]) if c == 0 else (0, rows.shape[0])
+                for j in range(bounds[code] if c == 1 else 0, bounds[code + 1] if c == 1 else 0):
                     d[q, j] = NO_DISTANCE
             n_lanes = np.uint64(max(min(max(LANES, 4 * k, (high - low) // LANES), high - low), 1))
             limit = bound_of_nearest(d, q, low, high, minima, n_lanes, k) + table.slack
@@ -263,14 +263,14 @@ def relief_scores(first, last, lists, classes, table, mixed, mean, scores):
     for i in range(first, last):
         if votes[i] == 0.0:
             continue
-        q, own = np.uint64(i - first), codes[i]
-        hits = 0 if pooled else own
+        q, code = np.uint64(i - first), codes[i]
+        hits = 0 if pooled else code
         for turn in range(lists.shape[1] + 1):  # hits first
             c, weight, size = hits if turn == 0 else turn - 1, -votes[i], 0
             if turn > 0:
                 if c == hits or (not pooled and shares[c] <= 0.0):
                     continue
-                weight = votes[i] if pooled else votes[i] * shares[c] / (1.0 - shares[own])
+                weight = votes[i] if pooled else votes[i] * shares[c] / (1.0 - shares[code])
             while size < lists.shape[2] and lists[q, c, size] >= 0:
                 size += 1
             if mixed is None:
@@ -377,14 +377,14 @@ def whole_distances(whole, i):
 @inner(counted=False, fastmath={"reassoc"})
 def whole_radius(whole, i, groups):
     """Return the radius of row i in steps, from whole-number distances to rows of other groups."""
-    own, total, seen, square = groups[i], 0.0, 0, 0.0
+    group, total, seen, square = groups[i], 0.0, 0, 0.0
     for j in range(whole.shape[0]):
-        other = groups[j] != own
+        other = groups[j] != group
         total += whole[j] if other else 0.0
         seen += other
     mean = total / max(seen, 1)
     for j in range(whole.shape[0]):
-        square += (whole[j] - mean) ** 2 if groups[j] != own else 0.0
+        square += (whole[j] - mean) ** 2 if groups[j] != group else 0.0
     return mean - 0.5 * np.sqrt(square / max(seen, 1))
 
 
@@ -412,9 +412,9 @@ def near_rows(near, i, radius, d, rows, groups, whole):
     Distances in steps leave out most rows and are sure of most others.
     """
     whole_distances(whole, i)
-    own = radius != radius
-    limit = whole_radius(whole.d, i, groups) if own else radius * rows.shape[1] / whole.step
-    band = (2.5 if own else 1.0) * whole.slack + 1e-9 * abs(limit)
+    by_row = radius != radius
+    limit = whole_radius(whole.d, i, groups) if by_row else radius * rows.shape[1] / whole.step
+    band = (2.5 if by_row else 1.0) * whole.slack + 1e-9 * abs(limit)
     most = 2.0**31 - 1.0
     sure, perhaps = np.int32(max(np.floor(limit - band), 0.0)), np.int32(min(np.ceil(limit + band), most))
     size, undecided = 0, 0
@@ -425,7 +425,7 @@ def near_rows(near, i, radius, d, rows, groups, whole):
             undecided += whole.d[j] >= sure
     if undecided == 0:
         return size
-    if own:
+    if by_row:
         for j in range(d.shape[0]):
             d[j] = row_difference(rows, i, j)
         radius = radius_of(d, i, groups)

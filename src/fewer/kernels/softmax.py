@@ -34,13 +34,13 @@ def shares_of(columns, members, fit, fold, theta, shares):
         top = shares[0, i]
         for a in range(1, c):
             top = max(top, shares[a, i])
-        own, total = shares[int(fit.y[fold, i]), i] - top, 0.0
+        decision, total = shares[int(fit.y[fold, i]), i] - top, 0.0
         for a in range(c):
             shares[a, i] = np.exp(shares[a, i] - top)
             total += shares[a, i]
         for a in range(c):
             shares[a, i] /= total
-        loss += fit.weights[fold, i] * (np.log(total) - own)
+        loss += fit.weights[fold, i] * (np.log(total) - decision)
     return loss
 
 
@@ -210,12 +210,12 @@ def add_slopes(fit, rows, judged, members, theta, asked, scratch, sums):
         for q in range(members.shape[0]):
             if not asked[q, fold]:
                 continue
-            own, columns = theta[q, fold], fit.trains[fold]
-            loss[q, fold] += shares_of(columns, members[q], fit, fold, own, shares)
-            slopes(columns, members[q], fit, fold, own, shares, gradient, hessian)
+            coefficients, columns = theta[q, fold], fit.trains[fold]
+            loss[q, fold] += shares_of(columns, members[q], fit, fold, coefficients, shares)
+            slopes(columns, members[q], fit, fold, coefficients, shares, gradient, hessian)
             for a in range(size):
                 gradients[q, fold, a] += gradient[a]
                 for b in range(a + 1):
                     hessians[q, fold, a, b] += hessian[a, b]
-            predict(own, members[q], rows, fold, hessian, 0.0, decisions, open_rows, gradient)
+            predict(coefficients, members[q], rows, fold, hessian, 0.0, decisions, open_rows, gradient)
             right[q, fold] += weight_right(decisions, y, weights, low, high)

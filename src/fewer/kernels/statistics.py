@@ -150,7 +150,7 @@ def add_target_moments(X, y, weights, shift, y_shift, sums):
     block = 2048
     for low in range(0, n, block):
         high = min(low + block, n)
-        target, own = y[low:high], weights[low:high]
+        target, row_weights = y[low:high], weights[low:high]
         for f in range(p):
             column, about = X[low:high, f], shift[f]
             m = sx = sxx = sy = syy = sxy = 0.0
@@ -158,7 +158,7 @@ def add_target_moments(X, y, weights, shift, y_shift, sums):
                 x = column[i]
                 there = x == x
                 d = x - about if there else 0.0
-                w = own[i] if there else 0.0
+                w = row_weights[i] if there else 0.0
                 t = target[i] - y_shift
                 m += w
                 sx += w * d
@@ -274,9 +274,9 @@ def count_pairs(codes, levels, starts, target, n_target, weights, counts):
                 wide = levels[f]
                 table = counts[begin : begin + levels[s] * n_target * wide]
                 code = codes[f][low : low + size]
-                own = weights[low : low + size]
+                row_weights = weights[low : low + size]
                 for i in range(size):
-                    table[both[i] * wide + code[i]] += own[i]
+                    table[both[i] * wide + code[i]] += row_weights[i]
 
 
 @kernel()

@@ -100,30 +100,30 @@ class FeatureBins(ColumnCodes):
         for low in range(0, problem.n_features, BINNED_AT_ONCE):
             # Block by block: a whole table turned round is one table more.
             block = np.ascontiguousarray(problem.X[:, low : low + BINNED_AT_ONCE].T)
-            told = self._rank_block(block, low, n_bins, nominal[low : low + BINNED_AT_ONCE])
-            for f in np.flatnonzero(~told).tolist():
+            is_coded = self._rank_block(block, low, n_bins, nominal[low : low + BINNED_AT_ONCE])
+            for f in np.flatnonzero(~is_coded).tolist():
                 self.codes[low + f], self.levels[low + f] = to_codes(block[f], n_bins, bool(nominal[low + f]))
 
     def _rank_block(self, block: FloatArray, low: int, n_bins: int, nominal: BoolArray) -> BoolArray:
         """Code columns of many different values together, by their ranks; return which columns that did."""
-        n, told = block.shape[1], np.zeros(len(block), dtype=bool)
+        n, is_coded = block.shape[1], np.zeros(len(block), dtype=bool)
         if not n_bins < n <= ORDERED_TOGETHER or len(block) < 2:
-            return told
+            return is_coded
         middle = (2 * np.arange(n) + 1) * n_bins // (2 * n)
         ranked = np.append(0, np.cumsum(np.diff(middle) > 0)).astype(np.int32)
         step = max(ORDERED_CELLS // n, 1)
         for first in range(0, len(block), step):
-            some = block[first : first + step]
-            order = np.argsort(some, axis=1)
-            values = np.take_along_axis(some, order, axis=1)
+            columns = block[first : first + step]
+            order = np.argsort(columns, axis=1)
+            values = np.take_along_axis(columns, order, axis=1)
             clear = (values[:, 1:] > values[:, :-1]).all(axis=1) & np.isfinite(values[:, [0, -1]]).all(axis=1)
             clear &= ~nominal[first : first + step]
             codes = np.empty(order.shape, dtype=np.int32)
             np.put_along_axis(codes, order, ranked[None], axis=1)
             places = low + first + np.flatnonzero(clear)
             self.codes[places], self.levels[places] = codes[clear], ranked[-1] + 1
-            told[first : first + step] = clear
-        return told
+            is_coded[first : first + step] = clear
+        return is_coded
 
     def column(self, feature: int) -> Codes:
         """Return the codes of one column."""
@@ -180,8 +180,8 @@ class SparseBins(ColumnCodes):
         """Return the codes of one column, all rows."""
         starts, rows, stored, empty, _ = self._columns
         codes = np.full(len(self.target), empty[feature], dtype=np.int32)
-        own = slice(starts[feature], starts[feature + 1])
-        codes[rows[own]] = stored[own]
+        cells = slice(starts[feature], starts[feature + 1])
+        codes[rows[cells]] = stored[cells]
         return codes
 
     @cached_property
@@ -309,8 +309,8 @@ def quantile_bins(
         values = levels.values(column)
         if values is not None:
             constant[column] = len(values) < 2
-        own = rows.X[:, column] if values is None or like.nominal[column] else values
-        edges.append(np.empty(0) if like.nominal[column] else bin_edges(own, n_bins, False)[0])
+        to_cut = rows.X[:, column] if values is None or like.nominal[column] else values
+        edges.append(np.empty(0) if like.nominal[column] else bin_edges(to_cut, n_bins, False)[0])
     target = bin_edges(rows.y, n_bins, False)[0] if like.task == "regression" else None
     return Bins.of(like, edges, target), constant, drawn.error_in(stream.n_samples)
 
@@ -370,12 +370,12 @@ class CountedInformation:
         """Return (codes of f, codes of s, codes of the target) for every f and one s; a feature with itself has one."""
         if given not in self._given:
             self._given.clear()
-            own = self._counts.table(given)
+            itself = self._counts.table(given)[:, None, :]
             if self._pairs is not None:
-                tables = [own[:, None, :] if f == given else self._pairs.tables_given(f, given) for f in self._columns]
+                tables = [itself if f == given else self._pairs.tables_given(f, given) for f in self._columns]
             else:
                 counts = collect(self._stream, partial(JointCounts, self._bins, given), self._resources)
-                tables = [own[:, None, :] if f == given else counts.tables_given(f) for f in self._columns]
+                tables = [itself if f == given else counts.tables_given(f) for f in self._columns]
             self._given[given] = tables
         return self._given[given]
 

@@ -406,15 +406,15 @@ class _OfOrder(Ranker):
             raise IncompatibleError(
                 f"{name} compares two classes, and there are {problem.n_classes}; use KruskalWallis."
             )
-        found = np.zeros((problem.n_features, 3))
-        found[:, 2] = 1.0
+        results = np.zeros((problem.n_features, 3))
+        results[:, 2] = 1.0
         for feature in np.flatnonzero(~problem.constant).tolist():
             cells = problem.column(feature)
             present = ~np.isnan(cells)
             cells, y = cells[present], problem.y[present]
             if len(cells) >= 3 and np.ptp(cells) > 0 and np.ptp(y) > 0:
-                found[feature] = self._test(cells, y)
-        scores, statistic, p_value = found.T
+                results[feature] = self._test(cells, y)
+        scores, statistic, p_value = results.T
         return Ranking.by_score(scores.copy(), statistic=statistic.copy(), p_value=np.minimum(p_value, 1.0))
 
     @abstractmethod

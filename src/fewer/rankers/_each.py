@@ -70,10 +70,10 @@ class EACH(Ranker):
         cells = _in_ranges(problem)
         orders = [rng.permutation(len(rows)) for _ in range(self.n_passes)]
         shared = (cells, problem.nominal, problem.y, self.step * votes / votes.mean(), self.tolerance)
-        found = np.array(list(run_tasks(one_pass, [(order,) for order in orders], resources, shared=shared)))
-        found[:, problem.constant] = 0.0
-        spread = found.std(axis=0, ddof=1) / np.sqrt(len(found)) if len(found) > 1 else np.zeros(problem.n_features)
-        return Ranking.by_score(found.mean(axis=0), spread=spread)
+        passes = np.array(list(run_tasks(one_pass, [(order,) for order in orders], resources, shared=shared)))
+        passes[:, problem.constant] = 0.0
+        spread = passes.std(axis=0, ddof=1) / np.sqrt(len(passes)) if len(passes) > 1 else np.zeros(problem.n_features)
+        return Ranking.by_score(passes.mean(axis=0), spread=spread)
 
 
 def one_pass(shared: tuple[FloatArray, BoolArray, IntArray, FloatArray, float], order: IntArray) -> FloatArray:

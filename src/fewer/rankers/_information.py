@@ -184,8 +184,8 @@ class GainRatio(InformationGain):
     unit: ClassVar[str] = ""
 
     def of_counts(self, counts: FloatArray) -> float:
-        own = entropy(counts.sum(axis=1))
-        return information(counts) / own if own > 0 else 0.0
+        own_entropy = entropy(counts.sum(axis=1))
+        return information(counts) / own_entropy if own_entropy > 0 else 0.0
 
 
 class SymmetricalUncertainty(InformationGain):

@@ -116,8 +116,8 @@ class LogLikelihood:
         """Score a fitted logistic regression; as scikit-learn does, no probability counts as less than 2⁻⁵²."""
         z = X @ np.atleast_2d(model.coef_).T + model.intercept_
         z = np.column_stack([np.zeros(len(z)), z]) if z.shape[1] == 1 else z
-        own = z[np.arange(len(z)), np.searchsorted(model.classes_, y)] - logsumexp(z, axis=1)
-        return float(np.average(np.maximum(own, -52.0 * np.log(2.0)), weights=sample_weight))
+        log_shares = z[np.arange(len(z)), np.searchsorted(model.classes_, y)] - logsumexp(z, axis=1)
+        return float(np.average(np.maximum(log_shares, -52.0 * np.log(2.0)), weights=sample_weight))
 
     def __repr__(self) -> str:
         return "LogLikelihood()"
@@ -341,8 +341,8 @@ def importances(
     """
     if importance == "auto":
         for compiled in (_lasso_sizes, *ways):
-            if (found := compiled(estimator, problem, seed)) is not None:
-                return found
+            if (sizes := compiled(estimator, problem, seed)) is not None:
+                return sizes
     as_it_is = hasattr(type(last_step(estimator)), "feature_importances_") or is_frozen(estimator)
     model = fit_model(estimator, problem, seed, scale=not as_it_is and importance == "auto")
     if importance == "auto":
@@ -523,13 +523,13 @@ def shuffle_losses(model: Any, test: Problem, groups: IntArray, scoring: Any, n_
     whole = _scores_of(model, test.X[None], test, scoring)[0]
     losses, at_once = np.zeros(test.n_features), max(1, SHUFFLED_CELLS // max(1, n_repeats * test.X.size))
     for first in range(0, len(units), at_once):
-        some = units[first : first + at_once]
-        tables = np.repeat(test.X[None], len(some) * n_repeats, axis=0)
-        for i, columns in enumerate(some):
+        shuffled = units[first : first + at_once]
+        tables = np.repeat(test.X[None], len(shuffled) * n_repeats, axis=0)
+        for i, columns in enumerate(shuffled):
             for r, order in enumerate(orders):
                 tables[i * n_repeats + r][:, columns] = test.X[np.ix_(order, columns)]
-        scores = _scores_of(model, tables, test, scoring).reshape(len(some), n_repeats)
-        for columns, each in zip(some, scores, strict=True):
+        scores = _scores_of(model, tables, test, scoring).reshape(len(shuffled), n_repeats)
+        for columns, each in zip(shuffled, scores, strict=True):
             losses[columns] = np.mean(whole - each)
     return losses
 
@@ -537,9 +537,9 @@ def shuffle_losses(model: Any, test: Problem, groups: IntArray, scoring: Any, n_
 def _scores_of(model: Any, tables: FloatArray, test: Problem, scoring: Any) -> FloatArray:
     """Score a fitted model on tables of the same rows: (q,). Named metrics predict all tables at once."""
     weights = {} if test.sample_weight is None else {"sample_weight": test.sample_weight}
-    own = getattr(type(last_step(model)), "score", None)
-    if scoring is None and own in (ClassifierMixin.score, RegressorMixin.score):
-        scoring = "accuracy" if own is ClassifierMixin.score else "r2"
+    default_score = getattr(type(last_step(model)), "score", None)
+    if scoring is None and default_score in (ClassifierMixin.score, RegressorMixin.score):
+        scoring = "accuracy" if default_score is ClassifierMixin.score else "r2"
     scorer = check_scoring(model, scoring=scoring)
     if not isinstance(scoring, str):
         return np.array([scorer(model, table, test.y, **weights) for table in tables])
@@ -664,13 +664,13 @@ class Shap(ModelRanker):
     depends_on: ClassVar[frozenset[str]] = CHANGES - {"labels"}  # what its estimator depends on
 
     def _measure(self, problem: Problem, parts: list[Split], seed: int, resources: Resources) -> FloatArray:
-        found = []
+        by_fold = []
         for part in parts:
             train, test = problem.take(part.train), problem.take(part.test)
             model = fit_model(self.estimator, train, seed, fill=problem.has_missing)
             sizes = shap_sizes(model, train.X, test, seed)
-            found.append(gather(sizes, model, problem.n_features))
-        return np.array(found)
+            by_fold.append(gather(sizes, model, problem.n_features))
+        return np.array(by_fold)
 
 
 def shap_sizes(model: Any, background: FloatArray, rows: Problem, seed: int) -> FloatArray:

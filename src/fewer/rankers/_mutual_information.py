@@ -41,7 +41,7 @@ EQUAL = 12  # Digits to which two values must agree to count as equal, in nats.
 class _Addition:
     """What a value follows from: the information, the features' relevance, the one added last, and how many are added.
 
-    told : array
+    total : array
         Sums over the features added, of whatever the ranker sums up.
     least : array
         The least of something over the features added.
@@ -51,7 +51,7 @@ class _Addition:
     relevance: FloatArray
     added: int = -1
     n_added: int = 0
-    told: Any = 0.0
+    total: Any = 0.0
     least: Any = np.inf
 
 
@@ -220,29 +220,29 @@ class MIFS(_Greedy):
         return super()._information(problem, resources)
 
     def _revalue(self, addition: _Addition) -> FloatArray:
-        addition.told = addition.told + addition.information.redundancy(addition.added)
+        addition.total = addition.total + addition.information.redundancy(addition.added)
         n = addition.n_added if self.penalty == "mean" else 1
-        return np.asarray(addition.relevance - self.alpha * addition.told / n)
+        return np.asarray(addition.relevance - self.alpha * addition.total / n)
 
     def _order(self, information: Any, relevance: FloatArray, free: BoolArray) -> tuple[list[int], list[float]]:
         if self.direction == "forward":
             return super()._order(information, relevance, free)
         left = free.copy()
         columns = np.flatnonzero(left)
-        told = np.zeros(len(relevance))
+        redundancy = np.zeros(len(relevance))
         for s in columns:
-            told += np.where(np.arange(len(told)) == s, 0.0, information.redundancy(int(s)))
+            redundancy += np.where(np.arange(len(redundancy)) == s, 0.0, information.redundancy(int(s)))
         order: list[int] = []
         values: list[float] = []
         while left.any():
             n_others = int(left.sum()) - 1
-            value = relevance - self.alpha * told / (max(n_others, 1) if self.penalty == "mean" else 1)
+            value = relevance - self.alpha * redundancy / (max(n_others, 1) if self.penalty == "mean" else 1)
             # Of equal values the last column goes first, so that the first column ranks higher.
             dropped = len(value) - 1 - int(np.argmin(np.where(left, value, np.inf)[::-1]))
             order.append(dropped)
             values.append(float(value[dropped]))
             left[dropped] = False
-            told -= np.where(np.arange(len(told)) == dropped, 0.0, information.redundancy(dropped))
+            redundancy -= np.where(np.arange(len(redundancy)) == dropped, 0.0, information.redundancy(dropped))
         return order[::-1], values[::-1]
 
 
@@ -281,8 +281,8 @@ class MRMR(_Greedy):
     n_ranked: Count | None = None
 
     def _revalue(self, addition: _Addition) -> FloatArray:
-        addition.told = addition.told + addition.information.redundancy(addition.added)
-        mean, relevance = addition.told / addition.n_added, addition.relevance
+        addition.total = addition.total + addition.information.redundancy(addition.added)
+        mean, relevance = addition.total / addition.n_added, addition.relevance
         return np.asarray(relevance - mean if self.scheme == "difference" else relevance / np.maximum(mean, 1e-12))
 
 
@@ -322,8 +322,8 @@ class JMI(_OfBins):
     command_name = "jmi"
 
     def _revalue(self, addition: _Addition) -> FloatArray:
-        addition.told = addition.told + addition.information.conditional(addition.added)
-        return np.asarray(addition.told / addition.n_added)
+        addition.total = addition.total + addition.information.conditional(addition.added)
+        return np.asarray(addition.total / addition.n_added)
 
 
 class CMIM(_OfBins):
@@ -482,8 +482,8 @@ class DISR(_OfBins):
     def _revalue(self, addition: _Addition) -> FloatArray:
         joint = addition.relevance[addition.added] + addition.information.conditional(addition.added)
         whole = np.maximum(addition.information.entropy(addition.added), 1e-300)
-        addition.told = addition.told + joint / whole
-        return np.asarray(addition.told / addition.n_added)
+        addition.total = addition.total + joint / whole
+        return np.asarray(addition.total / addition.n_added)
 
 
 class JIM(_OfBins):
@@ -525,8 +525,8 @@ class JIM(_OfBins):
         return ImpurityBins(problem, self.n_bins, resources.n_jobs)
 
     def _revalue(self, addition: _Addition) -> FloatArray:
-        addition.told = addition.told + addition.information.impurity(addition.added)
-        return np.asarray(addition.told / addition.n_added)
+        addition.total = addition.total + addition.information.impurity(addition.added)
+        return np.asarray(addition.total / addition.n_added)
 
 
 class Kernels:
@@ -565,8 +565,8 @@ class Kernels:
     def redundancy(self, feature: int) -> FloatArray:
         """Return I(f; s) of every feature f with one feature s."""
         unknown = np.flatnonzero(np.isnan(self._matrix[feature])).tolist()
-        found = self._with(self._columns[feature], unknown)
-        self._matrix[feature, unknown] = self._matrix[unknown, feature] = found
+        shared = self._with(self._columns[feature], unknown)
+        self._matrix[feature, unknown] = self._matrix[unknown, feature] = shared
         return self._matrix[feature]
 
     def _described(self, cells: FloatArray, nominal: bool) -> Levels | Quantity:
@@ -651,7 +651,7 @@ def class_information(values: FloatArray, classes: FloatArray, share: FloatArray
     spread = _spread(values, share)
     if spread == 0:
         return 0.0
-    own, mixture, still = np.empty_like(values), np.zeros_like(values), np.zeros_like(values)
+    own_density, mixture, still = np.empty_like(values), np.zeros_like(values), np.zeros_like(values)
     for code in np.unique(classes):
         rows = classes == code
         prior = float(share[rows].sum())
@@ -663,9 +663,9 @@ def class_information(values: FloatArray, classes: FloatArray, share: FloatArray
         sum_kernels(points, still, centers, still[rows], mass, density)
         density[rows] = _less_own(density[rows], mass, 1)
         density /= h
-        own[rows] = density[rows]
+        own_density[rows] = density[rows]
         mixture += prior * density
-    return max(float(share @ np.log(own / mixture)), 0.0)
+    return max(float(share @ np.log(own_density / mixture)), 0.0)
 
 
 def _log_density(u: FloatArray, v: FloatArray, share: FloatArray, n_dimensions: int) -> FloatArray:

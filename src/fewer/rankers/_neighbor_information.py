@@ -91,11 +91,11 @@ class MutualInformation(Ranker):
         digammas = digammas_to(problem.n_samples)
 
         def one(feature: int) -> float:
-            column, own = columns[feature], target
+            column, y = columns[feature], target
             if has_missing[feature]:
                 present = ~np.isnan(column)
-                column, own = column[present], target[present]
-            return self._pair(column, own, bool(nominal[feature]), classes, digammas)
+                column, y = column[present], target[present]
+            return self._pair(column, y, bool(nominal[feature]), classes, digammas)
 
         return Ranking.by_score(np.array(in_threads(one, range(problem.n_features), resources.n_jobs)))
 
@@ -157,8 +157,8 @@ def class_information(
     counts = np.empty(len(values), dtype=np.int64)
     line_counts(counts, values, np.nextafter(radii, 0.0))
     met = sizes > 0
-    own = sizes[met] @ (digammas[used[met]] - digammas[sizes[met]])
-    return max(0.0, float(digammas[len(values)] + (own - digammas[counts].sum()) / len(values)))
+    inside = sizes[met] @ (digammas[used[met]] - digammas[sizes[met]])
+    return max(0.0, float(digammas[len(values)] + (inside - digammas[counts].sum()) / len(values)))
 
 
 def plane_information(one: FloatArray, other: FloatArray, n_neighbors: int, digammas: FloatArray) -> float:
@@ -236,13 +236,13 @@ def _with_noise(problem: Problem, random: np.random.RandomState | None) -> tuple
     columns = [np.ascontiguousarray(column) for column in problem.X.T]
     shape = (problem.n_samples, len(quantities))
     noise = np.zeros(shape) if random is None else random.standard_normal(size=shape)
-    for feature, own in zip(quantities.tolist(), noise.T, strict=True):
-        columns[feature] = _noisy(columns[feature], own, ~np.isnan(columns[feature]))
+    for feature, drawn in zip(quantities.tolist(), noise.T, strict=True):
+        columns[feature] = _noisy(columns[feature], drawn, ~np.isnan(columns[feature]))
     if problem.task == "classification":
         return columns, problem.y
     everywhere = np.ones(problem.n_samples, dtype=bool)
-    own = np.zeros(problem.n_samples) if random is None else random.standard_normal(size=problem.n_samples)
-    return columns, _noisy(problem.y, own, everywhere)
+    drawn = np.zeros(problem.n_samples) if random is None else random.standard_normal(size=problem.n_samples)
+    return columns, _noisy(problem.y, drawn, everywhere)
 
 
 def _noisy(values: FloatArray, noise: FloatArray, present: BoolArray) -> FloatArray:

@@ -497,13 +497,13 @@ class ReliefDevice:
         device, capacity = self._device, next(capacity for capacity in CAPACITIES if capacity >= k)
         n_classes, parts = len(self.bounds) - 1, []
         for first, width, blocks, distances in self._distances(low, high, on_grid=True):
-            found = device.full((n_classes, k, width), 0, np.int32)
+            nearest = device.full((n_classes, k, width), 0, np.int32)
             near = device.full((n_classes, k, width), 0.0, np.float64)
             device.run(
-                "relief", "nearest_gaps", blocks * n_classes, distances, self._bounds, first, width, k, found, near,
+                "relief", "nearest_gaps", blocks * n_classes, distances, self._bounds, first, width, k, nearest, near,
                 CAPACITY=capacity, MIXED=self._mixed,
             )  # fmt: skip
-            parts.append([np.moveaxis(device.get(array), -1, 0) for array in (found, near)])
+            parts.append([np.moveaxis(device.get(array), -1, 0) for array in (nearest, near)])
         lists, far = (np.ascontiguousarray(np.concatenate(arrays)) for arrays in zip(*parts, strict=True))
         return lists, far
 

@@ -129,14 +129,14 @@ def _pictures(good: Mapping[str, Any]) -> list[dict[str, Any]]:
     masks[:, good["features"]] = bits[: good["n"] * len(good["features"])].reshape(good["n"], -1)
     scores = np.repeat([score for score, _ in good["groups"]], [count for _, count in good["groups"]])
     kept = {"names": good["names"], "costs": good["costs"], "counts": np.array(good["counts"])}
-    found = SimpleNamespace(masks=masks, scores=scores, **kept)
+    subsets = SimpleNamespace(masks=masks, scores=scores, **kept)
     kinds = {"sizes": "Score against the number of features of the good subsets.",
              "prices": "Score against what the features of a good subset cost together.",
              "matrix": "Good subsets, one per column, similar ones side by side; dark: has the feature."}  # fmt: skip
     pictures = []
     for kind, text in kinds.items():
-        if kind != "prices" or found.costs is not None:
-            drawn = AlternativesDisplay(found, kind=kind).plot()
+        if kind != "prices" or subsets.costs is not None:
+            drawn = AlternativesDisplay(subsets, kind=kind).plot()
             pictures.append({"svg": as_svg(drawn.figure_, text), "text": text})
             plt.close(drawn.figure_)
     return pictures

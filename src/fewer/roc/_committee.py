@@ -205,8 +205,8 @@ def stack(odds: FloatArray, positive: IntArray, weight: FloatArray | None) -> Fl
         return float(likelihood + TOWARDS_EQUAL * far @ far), slope
 
     bounds = [(0.0, None)] * n + [(None, None)]
-    found = minimize(loss, np.append(equal, 0.0), jac=True, bounds=bounds, method="L-BFGS-B").x[:n]
-    return found / found.sum() if found.sum() > 0.0 else equal
+    optimum = minimize(loss, np.append(equal, 0.0), jac=True, bounds=bounds, method="L-BFGS-B").x[:n]
+    return optimum / optimum.sum() if optimum.sum() > 0.0 else equal
 
 
 def _shared(

@@ -467,8 +467,8 @@ def class_code(classes: list[Any], pos_label: Any = None) -> int:
     try:
         return classes.index(pos_label)
     except (TypeError, ValueError):  # not in the list, or an array, which cannot be compared with one label
-        found = " ".join(repr(pos_label).split())
-        raise InputError(f"pos_label={found} is not a class of the target, which has {classes}.") from None
+        shown = " ".join(repr(pos_label).split())
+        raise InputError(f"pos_label={shown} is not a class of the target, which has {classes}.") from None
 
 
 def as_scores(scores: ArrayLike, n_rows: int) -> FloatArray:

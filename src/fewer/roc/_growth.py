@@ -170,7 +170,7 @@ class _Pool:
     def absorb(self, children_of: Offspring, starts: Sequence[BoolArray] = ()) -> None:
         """Try the children of every subset on the hull, with every learning algorithm, and take the hull of all."""
         tried, hull = self.n_evaluated, self.front.line
-        found = [self.front]
+        fronts = [self.front]
         parents = self._masks()
         nothing = mask_of((), len(self._plan.usable))
         families = [(parent, children_of(parent, self._rng)) for parent in parents]
@@ -179,14 +179,14 @@ class _Pool:
         for parent, masks in families:
             for number, learner in enumerate(self._learners):
                 if not (learner.slow and self._plan.limit is not None):
-                    found += self._try(number, parent, self._new(number, masks), hull)
+                    fronts += self._try(number, parent, self._new(number, masks), hull)
         for number, learner in enumerate(self._learners):
             if learner.slow and self._plan.limit is not None:
                 first = np.array([*parents, *starts])
                 masks = self._some(number, first, np.concatenate([masks for _, masks in families]))
-                found += self._try(number, nothing, masks, hull)
+                fronts += self._try(number, nothing, masks, hull)
         self._corner = tried if self.n_evaluated > tried else self._corner
-        self.front = self._hull(Front.stacked(found))
+        self.front = self._hull(Front.stacked(fronts))
 
     def _try(self, number: int, parent: BoolArray, masks: BoolArray, hull: Line) -> list[Front]:
         """Let one algorithm try subsets, if there are any; return the points that are not below the hull."""
@@ -328,8 +328,8 @@ def _hull_areas(points: Front, n_members: int, totals: tuple[float, float]) -> F
     """Return the area under the hull of each member's points and the two corners."""
     points = points.take(np.lexsort([points.tp, points.fp, points.member]))
     ends, cuts = Front.diagonal(*totals), np.searchsorted(points.member, np.arange(n_members + 1))
-    own = (points.take(slice(low, high)) for low, high in pairwise(cuts))
-    return np.array([Front.stacked([ends.take([0]), each, ends.take([1])]).area for each in own])
+    by_member = (points.take(slice(low, high)) for low, high in pairwise(cuts))
+    return np.array([Front.stacked([ends.take([0]), each, ends.take([1])]).area for each in by_member])
 
 
 def few_of(growth: HullGrowth, scores: Sequence[FloatArray], lessons: Lessons, prices: FloatArray) -> HullGrowth:
@@ -374,8 +374,8 @@ def curve_front(scores: FloatArray, positive: BoolArray, weight: FloatArray | No
     """Return the hull of one classifier's ROC curve; it is member 0."""
     every = np.ones(len(positive)) if weight is None else weight
     ends = Front.diagonal(float(every[~positive].sum()), float(every[positive].sum()))
-    found = weighted_points(np.array([0]), scores[None, :], positive.astype(np.int64), every, np.zeros(1), ends.line)
-    return Front.stacked([ends.take([0]), found, ends.take([1])])
+    corners = weighted_points(np.array([0]), scores[None, :], positive.astype(np.int64), every, np.zeros(1), ends.line)
+    return Front.stacked([ends.take([0]), corners, ends.take([1])])
 
 
 def joined(fronts: Sequence[Front], tolerance: float = 0.0) -> Front:

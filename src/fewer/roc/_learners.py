@@ -263,11 +263,11 @@ class NaiveBayesLearner(Learner):
         groups = kernels.Groups(order, ends, values)
 
         def run(block: IntArray) -> Front:
-            found = kernels.outside_one_more(
+            points = kernels.outside_one_more(
                 groups, features[block], signs[block], self._levels, self._columns, self._positive,
                 prices[block], *hull,
             )  # fmt: skip
-            return _front(block, prices, *found)
+            return _front(block, prices, *points)
 
         return self._in_blocks(run, len(masks))
 
@@ -316,9 +316,9 @@ class EstimatorLearner(Learner):
     def outside(self, parent: BoolArray, masks: BoolArray, prices: FloatArray, hull: Line) -> Front:
         """Fit, score, rank, and keep what sticks out."""
         tasks = [(mask,) for mask in masks]
-        found = np.array(list(run_tasks(_validation_scores, tasks, Resources(self._n_jobs), shared=self._sent)))
+        scores = np.array(list(run_tasks(_validation_scores, tasks, Resources(self._n_jobs), shared=self._sent)))
         weight = np.ones(len(self._positive)) if self._weight is None else self._weight
-        return weighted_points(np.arange(len(masks)), found, self._positive, weight, prices, hull)
+        return weighted_points(np.arange(len(masks)), scores, self._positive, weight, prices, hull)
 
     def rule(self, mask: BoolArray, rows: Problem | None = None) -> LearnedRule:
         """Fit to the rows of the end, or to others."""
@@ -364,8 +364,8 @@ class FittedModel(LearnedRule):
         """Return its decision function, or else its probability of the positive class, or else its decisions."""
         X = X if self.features is None else X[:, self.features]
         if hasattr(self.model, "decision_function"):
-            found = np.asarray(self.model.decision_function(X), dtype=np.float64)
-            return found if self.positive == 1 else -found
+            decisions = np.asarray(self.model.decision_function(X), dtype=np.float64)
+            return decisions if self.positive == 1 else -decisions
         if hasattr(self.model, "predict_proba"):
             return np.asarray(self.model.predict_proba(X), dtype=np.float64)[:, self.positive]
         return np.asarray(np.asarray(self.model.predict(X)) == self.model.classes_[self.positive], dtype=np.float64)
@@ -433,8 +433,8 @@ def weighted_points(
         )
         chain = kernels.upper_chain(fp, tp)[1:-1]
         worth = tp[chain] - price
-        found = Front(fp[chain], tp[chain], worth, values[::-1][chain - 1], np.full(len(chain), member))
-        parts.append(found.take(worth >= np.interp(found.fp, *hull)))
+        front = Front(fp[chain], tp[chain], worth, values[::-1][chain - 1], np.full(len(chain), member))
+        parts.append(front.take(worth >= np.interp(front.fp, *hull)))
     return Front.stacked(parts)
 
 
@@ -498,8 +498,8 @@ def _folds(
     if not (isinstance(cv, Integral | str) or cv is None or hasattr(cv, "split")):
         # A list is for the rows of the whole table.
         place = np.where(rest, np.cumsum(rest) - 1, -1)
-        found = [(place[split.train], place[split.test]) for split in split_rows(problem, cv, rng)]
-        pairs = [(train[train >= 0], test[test >= 0]) for train, test in found]
+        splits = [(place[split.train], place[split.test]) for split in split_rows(problem, cv, rng)]
+        pairs = [(train[train >= 0], test[test >= 0]) for train, test in splits]
         return _of_both_classes(rows, [pair for pair in pairs if all(map(len, pair))])
     if rows.time is not None:
         return _of_both_classes(rows, [(split.train, split.test) for split in split_rows(rows, cv, rng)])

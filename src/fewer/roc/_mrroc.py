@@ -322,10 +322,10 @@ class MRROC:
         apart = self.witnesses.told_apart(point.low, point.high)
         if apart >= DISTINCT:
             return ()
-        found = f"The cells in use separate only {100 * apart:.0f} % of the rows"
+        opening = f"The cells in use separate only {100 * apart:.0f} % of the rows"
         if decided == "hash":
-            return (f"{found}: a choice by hash need not keep the rates; choice='random' does.",)
-        return (f"{found}: a classifier is drawn at random for each case, which keeps the rates.",)
+            return (f"{opening}: a choice by hash need not keep the rates; choice='random' does.",)
+        return (f"{opening}: a classifier is drawn at random for each case, which keeps the rates.",)
 
     def _vertex_classifier(self, number: int) -> VertexClassifier:
         vertex = self.vertices[number]
@@ -482,10 +482,10 @@ def _rows(X: Any, chosen: BoolArray) -> Any:
 
 def _rule_of(name: str, model: Any, classes: NDArray[Any], code: int) -> FittedModel:
     check_is_fitted(model)
-    own = np.asarray(getattr(model, "classes_", classes))
-    if own.tolist() != classes.tolist():
+    labels = np.asarray(getattr(model, "classes_", classes))
+    if labels.tolist() != classes.tolist():
         raise InputError(
-            f"{name or type(model).__name__} was fitted to the classes {own.tolist()}, but the rows have "
+            f"{name or type(model).__name__} was fitted to the classes {labels.tolist()}, but the rows have "
             f"{classes.tolist()}; give two-class classifiers of the same labels."
         )
     return FittedModel(model, code)

@@ -298,9 +298,9 @@ class Parcel(ClassScoresMixin, TableClassifier):
         """Choose few subsets: of those on the hull, and of the one with the best curve of its own, for its price."""
         prices = self._costs(lessons.whole) + self.size_penalty / max(int(plan.usable.sum()), 1)
         mask, n_tried = best_subset(_fast_one(learners, lessons), plan, prices, lessons.totals)
-        own = tuple(np.flatnonzero(mask).tolist())
+        features = tuple(np.flatnonzero(mask).tolist())
         at_hull = {(m.learner, m.features) for m in growth.members}
-        more = [Member(n, own) for n in range(len(learners)) if own and (n, own) not in at_hull]
+        more = [Member(n, features) for n in range(len(learners)) if features and (n, features) not in at_hull]
         growth = replace(growth, members=[*growth.members, *more], n_searched=n_tried)
         scores = [_scores(member, learners, lessons) for member in growth.members]
         return few_of(growth, scores, lessons, prices)
@@ -342,7 +342,7 @@ class Parcel(ClassScoresMixin, TableClassifier):
         growth = self._edged(growth, learners, lessons)
         front, whole = growth.front, lessons.whole
         chosen = [(learners[m.learner], m.features) for m in growth.members]
-        members = [(one.name, one.rule(mask_of(own, whole.n_features)), own) for one, own in chosen]
+        members = [(one.name, one.rule(mask_of(features, whole.n_features)), features) for one, features in chosen]
         hull, vertices, at = placed_on(front, members, whole.names)
         reader = RowReader(self.reader_)
         if calibration is None:
@@ -386,9 +386,9 @@ class Parcel(ClassScoresMixin, TableClassifier):
         free = self.method == "auto" and self.max_features is None and not paid
         rivals = [(learner, usable) for learner in learners] if free else []
         once = lessons.once
-        own, others = (tuple(learner.validation_scores(m)[once] for learner, m in side) for side in (placed, rivals))
+        hull, others = (tuple(learner.validation_scores(m)[once] for learner, m in side) for side in (placed, rivals))
         weight = None if lessons.weight is None else lessons.weight[once]
-        ballot = CommitteeBallot(own, others, lessons.positive[once], weight)
+        ballot = CommitteeBallot(hull, others, lessons.positive[once], weight)
         judges = None
         if rivals and calibration is not None:
             seen = [tuple(learner.rule(m).scores(calibration.X) for learner, m in side) for side in (placed, rivals)]
@@ -578,8 +578,8 @@ def _starts(
 
 def _fast_one(learners: Sequence[Learner], lessons: Lessons) -> Learner:
     """Return the first learner that can try every child, naive Bayes if there is none."""
-    found = next((learner for learner in learners if not learner.slow), None)
-    return found or learner_of("ranking", DiscreteNaiveBayes(), lessons, 1)
+    fast = next((learner for learner in learners if not learner.slow), None)
+    return fast or learner_of("ranking", DiscreteNaiveBayes(), lessons, 1)
 
 
 def _scores(member: Member, learners: Sequence[Learner], lessons: Lessons) -> FloatArray:
@@ -624,8 +624,8 @@ def fit_parcel(problem: Problem, seed: int | None = 0, **question: Any) -> tuple
     >>> len(point.subsets_) <= 2
     True
     """
-    own = Parcel().get_params(deep=False)
-    settings = {key: question.pop(key) for key in list(question) if key in own}
+    options = Parcel().get_params(deep=False)
+    settings = {key: question.pop(key) for key in list(question) if key in options}
     parcel = Parcel(**{"random_state": seed, **settings}).fit_problem(problem)
     parcel = parcel._detector(settings.get("pos_label"))
     asked = {key: value for key, value in question.items() if value is not None}

@@ -439,22 +439,22 @@ class _Whole:
 
     def answer(self) -> Selection:
         """Take what all rows say, unless they show nothing or a model of the sample is surely better."""
-        found, raced = self.found, self.raced
-        space, intervals = found.whole.space, found.intervals
+        fitted, raced = self.found, self.raced
+        space, intervals = fitted.whole.space, fitted.intervals
         best = max(interval.estimate for interval in intervals)
-        model = "least squares with products" if found.pairs else "least squares"
-        n_others = int(found.sums.rows.sum())
-        said = f"{self.about}; on the other {n_others:,} rows {model} reaches {score_text(best)}"
+        model = "least squares with products" if fitted.pairs else "least squares"
+        n_others = int(fitted.sums.rows.sum())
+        intro = f"{self.about}; on the other {n_others:,} rows {model} reaches {score_text(best)}"
         if max(interval.low for interval in intervals) <= _nothing(self.stream, raced.score_name in EVEN):
-            return self._noted(f"{said}, no more than chance.")
+            return self._noted(f"{intro}, no more than chance.")
         if raced.heldout.get("low", -np.inf) > best:
-            return self._noted(f"{said}, less than {raced.judges['chosen']} on the sample, whose features these are.")
-        chosen = {prefer: found.size_for(prefer, space.min_units, space.max_units) for prefer in MARGIN}
+            return self._noted(f"{intro}, less than {raced.judges['chosen']} on the sample, whose features these are.")
+        chosen = {prefer: fitted.size_for(prefer, space.min_units, space.max_units) for prefer in MARGIN}
         size = chosen[self.asked.prefer]
-        place = found.sizes.index(size)
-        masks = [mask_of(one.features(size), self.rows.n_features) for one in found.folds]
+        place = fitted.sizes.index(size)
+        masks = [mask_of(one.features(size), self.rows.n_features) for one in fitted.folds]
         outcome = _measured(
-            self.stream, (intervals[place], intervals[-1], found.differences[place]), masks, raced.score_name in EVEN
+            self.stream, (intervals[place], intervals[-1], fitted.differences[place]), masks, raced.score_name in EVEN
         )
         how = f"by {model}{self._products()}"
         notes = [f"{self.about}; the other {n_others:,} rows chose and scored the features, {how}."]

@@ -127,12 +127,12 @@ class BestFirst(Search):
         if new.any():
             known.update(zip(np.array(keys, dtype=object)[new], scorer.flips(mask, units[new]).tolist(), strict=True))
         scores = np.array([known[key] for key in keys])
-        found, found_scores = [neighbors[new]], [scores[new]]
+        children, child_scores = [neighbors[new]], [scores[new]]
         if self.compound:
             for child, score in self._compounds(mask, units, scores, scorer, space, known):
-                found.append(child[None])
-                found_scores.append(np.array([score]))
-        return np.concatenate(found), np.concatenate(found_scores)
+                children.append(child[None])
+                child_scores.append(np.array([score]))
+        return np.concatenate(children), np.concatenate(child_scores)
 
     def _compounds(
         self,

@@ -203,13 +203,13 @@ class NormalEquations:
         left = self.gram - self.gram[:, columns] @ inverse @ self.gram[columns]
         pull = self.moments - self.gram[:, columns] @ coefficients
         for unit in range(len(mask)):
-            own = np.arange(self.starts[unit], self.starts[unit + 1])
+            inputs = np.arange(self.starts[unit], self.starts[unit + 1])
             if mask[unit]:
-                inner = place[own]
+                inner = place[inputs]
                 block, effect = inverse[np.ix_(inner, inner)], coefficients[inner]
             else:
-                block, effect = left[np.ix_(own, own)], pull[own]
-            worth[unit] = (effect * np.linalg.solve(block + 1e-14 * np.eye(len(own)), effect)).sum()
+                block, effect = left[np.ix_(inputs, inputs)], pull[inputs]
+            worth[unit] = (effect * np.linalg.solve(block + 1e-14 * np.eye(len(inputs)), effect)).sum()
         return np.where(mask, worth, 0.0), np.where(mask, 0.0, worth), total
 
 
@@ -237,8 +237,8 @@ def tree_of(equations: NormalEquations, space: SearchSpace) -> dict[str, Any]:
     best_sums[0], best_sums[n], best_masks[n] = equations.total, total, full
     mask = np.zeros(n, dtype=bool)
     for size in range(1, n):
-        mask, found = spliced(equations, mask, size)
-        best_sums[size], best_masks[size] = found, mask
+        mask, least_sum = spliced(equations, mask, size)
+        best_sums[size], best_masks[size] = least_sum, mask
     depth = n + 1
     tree: dict[str, Any] = {
         "inverses": np.zeros((depth, p, p)), "coefficients": np.zeros((depth, p, q)),

@@ -87,11 +87,11 @@ class Exhaustive(Search):
             began = time.perf_counter()
             stop = min(state["next"] + block, last)
             if in_gray_order:
-                found = scorer.sweep(state["next"], stop, top, state["floor"])
+                swept = scorer.sweep(state["next"], stop, top, state["floor"])
             else:
                 states = next_states(subsets, stop - state["next"], q)
-                found = Sweep(states, scorer.score(states), len(states))
-            best = best_of(Sweep(state["states"], state["scores"], 0), found, top)
+                swept = Sweep(states, scorer.score(states), len(states))
+            best = best_of(Sweep(state["states"], state["scores"], 0), swept, top)
             state.update(next=stop, states=best.states, scores=best.scores)
             if self.top is not None and len(best.scores) == top:
                 state.update(floor=max(state["floor"], float(best.scores[-1])))

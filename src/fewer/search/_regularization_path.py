@@ -171,13 +171,13 @@ class _PenalisedFit:
     def follow(self, alphas: FloatArray, entered: FloatArray, sizes: FloatArray, most: int) -> None:
         """Fit with one penalty after the other until `most` units are in; note when each came and its length."""
         if self.is_squared and self._is_single:
-            found, shares = (entered, sizes), self._penalties(1.0)
+            arrivals, shares = (entered, sizes), self._penalties(1.0)
             is_lasso = self.l1_ratio == 1.0 and bool((self.factors == 1.0).all())
-            done = self._turn_corners(alphas, found, most) if is_lasso and not self.coefficients.any() else 0
+            done = self._turn_corners(alphas, arrivals, most) if is_lasso and not self.coefficients.any() else 0
             while done < len(alphas):
                 fit, known = (self.coefficients[:, 0], self.gradient[:, 0]), (self.gram, self.place)
                 groups = self.starts, self.members, self.curvatures
-                steps, g = follow(alphas[done:], shares, fit, known, groups, self._ever, found, most)
+                steps, g = follow(alphas[done:], shares, fit, known, groups, self._ever, arrivals, most)
                 done += steps
                 if g >= 0:
                     self._learn(self.members[g : g + 1])
@@ -190,14 +190,14 @@ class _PenalisedFit:
             if np.count_nonzero(entered) >= most:
                 return
 
-    def _turn_corners(self, alphas: FloatArray, found: Any, most: int) -> int:
+    def _turn_corners(self, alphas: FloatArray, arrivals: Any, most: int) -> int:
         """Follow the lasso exactly, as far as its columns let it; return how many penalties are done."""
         room, fit = min(len(self.inputs), len(self.factors)), (self.coefficients[:, 0], self.gradient[:, 0])
         corners = Corners.nobody(room, len(self.factors), len(self.gradient))
         at, done, g = np.array([max(alphas[0], self.pulls().max(initial=0.0))]), 0, -1
         while done < len(alphas) and g != -2:
             known = self.gram, self.place
-            steps, g = turn_corners(alphas[done:], at, fit, known, self.members, corners, found, most)
+            steps, g = turn_corners(alphas[done:], at, fit, known, self.members, corners, arrivals, most)
             done += steps
             if g >= 0:
                 self._learn(self.members[g : g + 1])
@@ -267,9 +267,9 @@ class _PenalisedFit:
             losses = np.logaddexp(0.0, fitted[:, 0]) - self.targets[:, 0] * fitted[:, 0]
         else:
             losses = logsumexp(fitted, axis=1) - (self.targets * fitted).sum(axis=1)
-        own = self._by_group(coefficients)
-        inside = own > 0
-        return float(self.weights @ losses + lengths[inside] @ own[inside] + 0.5 * squares @ own**2)
+        sizes = self._by_group(coefficients)
+        inside = sizes > 0
+        return float(self.weights @ losses + lengths[inside] @ sizes[inside] + 0.5 * squares @ sizes**2)
 
     def _mean(self, fitted: FloatArray) -> FloatArray:
         return np.asarray(expit(fitted) if fitted.shape[1] == 1 else softmax(fitted, axis=1))
@@ -285,8 +285,9 @@ class _PenalisedFit:
         lengths = np.diff(self.starts)
         self.curvatures[lengths == 1] = diagonal[self.members[self.starts[:-1][lengths == 1]]]
         for g in np.flatnonzero(lengths != 1):
-            own = self.members[self.starts[g] : self.starts[g + 1]]
-            self.curvatures[g] = max(float(np.linalg.eigvalsh(self._rows(own)[:, own])[-1]), 1e-12) if len(own) else 1.0
+            inputs = self.members[self.starts[g] : self.starts[g + 1]]
+            curvature = np.linalg.eigvalsh(self._rows(inputs)[:, inputs])[-1] if len(inputs) else 1.0
+            self.curvatures[g] = max(float(curvature), 1e-12)
         self._learn(np.flatnonzero(self.coefficients.any(axis=1)))
 
     def _descend(self, lengths: FloatArray, squares: FloatArray) -> None:

@@ -81,19 +81,19 @@ class _Sequential(Search):
             units, size = np.flatnonzero(mask != self.adding), int(mask.sum())
             if not len(units) or (size >= space.max_units if self.adding else size <= space.min_units):
                 return
-            after, found, unit = best_move(scorer, mask, units)
+            after, new_score, unit = best_move(scorer, mask, units)
             # A subset that could not be scored is no place to stay.
             must_go_on = score == -np.inf or (size < space.min_units if self.adding else size > space.max_units)
-            gain = round(found - score, 11)
+            gain = round(new_score - score, 11)
             enough = self.min_gain is None or gain > self.min_gain or (gain == self.min_gain and not self.adding)
             if not must_go_on and not enough:
                 return
             if not must_go_on and not self._is_shown(scorer, mask, after, len(units)):
                 return
-            state.update(mask=after, score=found, order=[*state["order"], unit])
+            state.update(mask=after, score=new_score, order=[*state["order"], unit])
             best, best_score = state["best"], state["best_score"]
-            if self.min_gain is not None or not space.allows(best) or is_better(found, after, best_score, best):
-                state.update(best=after, best_score=found)
+            if self.min_gain is not None or not space.allows(best) or is_better(new_score, after, best_score, best):
+                state.update(best=after, best_score=new_score)
             yield step_of(state)
 
     def _is_shown(self, scorer: Objective, before: Any, after: Any, n_tried: int) -> bool:

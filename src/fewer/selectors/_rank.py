@@ -228,12 +228,12 @@ class RankSelector(Selector):
 
     def _of_as_many(self, ranker: Ranker) -> Ranker:
         """Let a ranker whose time grows with the features that it ranks rank those that are asked for alone."""
-        size, own = self.n_features_to_select, ranker.get_params(deep=False)
-        if "n_ranked" not in own or not isinstance(size, Integral) or self.control or self.feature_groups is not None:
+        size, given = self.n_features_to_select, ranker.get_params(deep=False)
+        if "n_ranked" not in given or not isinstance(size, Integral) or self.control or self.feature_groups is not None:
             return ranker
         ranker.check_parameters()
         size = int(size) + (0 if self.exclude is None else len(self.exclude))
-        return clone(ranker).set_params(n_ranked=min(own["n_ranked"] or size, max(size, 1)))
+        return clone(ranker).set_params(n_ranked=min(given["n_ranked"] or size, max(size, 1)))
 
     def _tasks(self) -> tuple[Task, ...]:
         return self._ranker().tasks

@@ -187,17 +187,17 @@ class _Bench:
     async def run(self, request: Request) -> Response:
         state = await self._state(request)
         place = self.folder.run(state["id"]) / RESULT
-        told = await run_in_threadpool(_told_of, place) if state["state"] != "running" else _told_of(None)
-        return HTMLResponse(_render("run.html", run=state, prefer=PREFER, **told))
+        results = await run_in_threadpool(_told_of, place) if state["state"] != "running" else _told_of(None)
+        return HTMLResponse(_render("run.html", run=state, prefer=PREFER, **results))
 
     async def page(self, request: Request) -> Response:
         page = await self._page(self.folder.run(request.query_params.get("id")))
         return HTMLResponse(page, headers={"content-security-policy": PAGE_POLICY})
 
     async def _page(self, place: Path) -> str:
-        own = place / PAGE
-        if own.is_file() and not own.is_symlink() and "operating_point" in read_json(place / RESULT):
-            return await run_in_threadpool(own.read_text, encoding="utf-8")
+        page = place / PAGE
+        if page.is_file() and not page.is_symlink() and "operating_point" in read_json(place / RESULT):
+            return await run_in_threadpool(page.read_text, encoding="utf-8")
         try:
             stamp = (place / RESULT).stat().st_mtime_ns
         except OSError:
@@ -266,7 +266,7 @@ class _Bench:
         await self._state(request)
 
         async def tell() -> AsyncIterator[str]:
-            last, said = "", time.monotonic()
+            last, sent = "", time.monotonic()
             while True:
                 try:
                     state = await self._state(request)
@@ -274,9 +274,9 @@ class _Bench:
                     state = {"state": "deleted", "message": str(error)}
                 steady = {**state, "progress": {**state.get("progress", {}), "elapsed": None, "left": None}}
                 text = json.dumps(steady)
-                if text != last or time.monotonic() - said > 1.0:
+                if text != last or time.monotonic() - sent > 1.0:
                     yield f"data: {json.dumps(state)}\n\n"
-                    last, said = text, time.monotonic()
+                    last, sent = text, time.monotonic()
                 if state["state"] != "running" or await request.is_disconnected():
                     return
                 await asyncio.sleep(TICK)
@@ -327,12 +327,12 @@ class _Bench:
 
     async def _begin(self, choices: Choices) -> Response:
         path = self.folder.table(choices.table)
-        found = await self._inspect(path, choices.to_dict())
+        inspection = await self._inspect(path, choices.to_dict())
         if choices.readings is None:
-            name = _work.schema_name(found["schema"], path.name)
-            await run_in_threadpool(write_atomically, self.folder.path / OURS / name, found["schema"].encode())
+            name = _work.schema_name(inspection["schema"], path.name)
+            await run_in_threadpool(write_atomically, self.folder.path / OURS / name, inspection["schema"].encode())
             choices = Choices.read({**choices.to_dict(), "schema": f"{OURS}/{name}"})
-        names = [column["name"] for column in found["columns"] if column["role"] == "feature"]
+        names = [column["name"] for column in inspection["columns"] if column["role"] == "feature"]
         run = await run_in_threadpool(self.jobs.start, choices, names[:5000])
         return JSONResponse({"id": run})
 
