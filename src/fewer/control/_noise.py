@@ -157,9 +157,9 @@ class NoisyNeighbors(_Clean):
         n, rules = self.clean.problem.n_samples, self.clean._rules
         gains = np.zeros((len(masks), len(self.clean.ks)))
         room = np.empty(n, dtype=np.float32), np.empty(n), make_ballot(rules)
-        for mask, own in zip(np.ascontiguousarray(masks, dtype=np.float64), gains, strict=True):
+        for mask, row in zip(np.ascontiguousarray(masks, dtype=np.float64), gains, strict=True):
             seed, used = np.uint64(_seed_of(mask, self._seed)), np.flatnonzero(mask).astype(np.uint64)
-            score_noisy(mask, used, seed, self._pool, self._rows, rules, room, own)
+            score_noisy(mask, used, seed, self._pool, self._rows, rules, room, row)
         return self.clean._best(gains)
 
 
@@ -294,8 +294,8 @@ class ChosenNoise(JudgedFolds):
         # The subset of each level; the trace shows the best of them.
         controls = self._controls()
         losses, traces = [], []
-        for control, own in zip(controls, rng.spawn(len(controls)), strict=True):
-            part = run.on(split.train, own)
+        for control, generator in zip(controls, rng.spawn(len(controls)), strict=True):
+            part = run.on(split.train, generator)
             traces.append(part.under(control))
             losses.append(squared_loss(cast(PredictiveScorer, part.scorer).predict(traces[-1].best, held.X), held))
         best = traces[int(np.argmin([loss.mean() for loss in losses]))]

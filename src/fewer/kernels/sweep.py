@@ -276,7 +276,7 @@ def walk_tree(i, query, lists, tree, race, rules, ballot):
     Returns the number of subsets looked at, the loss that they shared, and the work that it took.
     """
     top, weight = query.parts.shape[0], rules.row_weights[i]
-    parts, rest, own, codes, ks = query.parts, query.rest, query.own, rules.codes, rules.ks
+    parts, rest, is_own, codes, ks = query.parts, query.rest, query.own, rules.codes, rules.ks
     rows, least, counts, n_owns, limits = lists.rows, lists.least, lists.counts, lists.n_owns, lists.limits
     visits, above, passed, fewest = lists.visits, lists.above, tree.passed, tree.fewest
     start_walk(query, lists, race)
@@ -295,10 +295,10 @@ def walk_tree(i, query, lists, tree, race, rules, ballot):
                 w = np.uint64(2) * u
                 x = w + np.uint64(1)
                 # With the unit no row's bounds grow closer, and the limit stays what it is.
-                counts[x], n_owns[x] = keep_with(v, x, u, count, limit, rows, least, parts, own)
+                counts[x], n_owns[x] = keep_with(v, x, u, count, limit, rows, least, parts, is_own)
                 limits[x] = limit
                 limit = limit_without(v, u, count, race.capacity, rows, least, rest, lists.scanned, lists.small)
-                counts[w], n_owns[w] = keep_without(v, w, count, limit, rows, least, own)
+                counts[w], n_owns[w] = keep_without(v, w, count, limit, rows, least, is_own)
                 limits[w] = limit
             elif sure != OUT:
                 seen += 1 << level
