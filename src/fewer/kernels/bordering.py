@@ -1,4 +1,14 @@
-"""One column more in a least-squares fit: what a step of a forward search computes (see `criteria._least_squares`)."""
+"""One column more in a least-squares fit: what a step of a forward search computes (see `criteria._least_squares`).
+
+Let u_a be orthonormal directions of the k columns in the fit, r the residual of a target and h the leverages. A column
+x leaves z = x − Σ u_a (u_aᵀx), with s = ‖z‖². With it the residual is r − z g, g = xᵀr / s, and the leverage of row i
+h_i + z_i² / s; so the sum of squared leave-one-out errors, for which no fit is repeated, is
+
+    Σ_i ((r_i − z_i g) / (1 − h_i − z_i² / s))².
+
+A ridge is one more row for each column, which no other column has: it is not stored, and only makes s larger. Columns
+whose lower bound exceeds the best sum found are passed over; bounds are never above the truth, so the best one is not.
+"""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def exact_rows(problem: Problem, fold: IntArray, scaling: Scaling = "training") 
     """Lay out rows that serve each other as training rows, except rows of their own fold.
 
     The squared difference of two cells in one feature is (difference / range)² for numbers and 0 or 1 for nominal
-    values. A missing cell is as far from every other as two of the training rows's cells are on average, so it
+    values. A missing cell is as far from every other as two cells of the training rows are on average, so it
     neither attracts nor repels. Ranges and averages come from the training rows: for a query of fold k, the rows of all
     other folds. Squared differences beyond 64 (eight ranges away) count as 64.
 

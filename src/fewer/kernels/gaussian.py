@@ -1,4 +1,8 @@
-"""Gaussian naive Bayes on held-out rows (`HeldOut`), fold by fold: log-likelihoods add up over columns."""
+"""Gaussian naive Bayes on held-out rows (`HeldOut`), fold by fold: log-likelihoods add up over columns.
+
+The decision for class c is log P(c) + Σ_j log N(x_j; μ_jc, σ²_jc + ε), with means and variances of the fold's training
+rows. As in scikit-learn, ε is a share of the largest variance of any column in the subset.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 """Generalized matrix LVQ: what a step of its descent does besides matrix products, in one pass over the rows each.
 
+The distance of a row x and a prototype w is d = ‖Ω(x − w)‖². With d₊ to the nearest prototype of the row's class, d₋ to
+the nearest of any other, and s the weight of the row, the cost is Σ s (d₊ − d₋) / (d₊ + d₋).
+
 Shapes: n rows, K prototypes, L matrices of M rows; images are (L·M, n), distances and whatever goes with them (K, n).
 """
 

@@ -1,5 +1,12 @@
 """Mutual information of integer codes, dense and sparse; Gini impurity that pairs of codes take away; kernel densities.
 
+With w(f, t) the weight of the rows that have code f in one column and t in the other, and W that of all rows,
+
+    I(f; t) = (Σ w(f, t) log w(f, t) − Σ w(f) log w(f) − Σ w(t) log w(t)) / W + log W   nats,
+
+and the impurity taken away is Σ_f Σ_t w(f, t)² / w(f) / W − Σ_t (w(t) / W)². Weights of 1 make counts, which are exact;
+so columns with the same table of counts have the same information, to the bit.
+
 Of sparse columns the stored cells are counted; the others are what is left. Densities are sums of Gaussian kernels in
 two dimensions.
 """
@@ -187,7 +194,7 @@ class Stored(NamedTuple):
 class Other(NamedTuple):
     """The code that columns are compared with.
 
-    codes : (n,) int64, from 0 to len(mass) − 1
+    codes : (n,) int32, from 0 to len(mass) − 1
     mass : (n_other,) float64, the weight of each code
     weights : (n,) float64, those of the rows
     """
@@ -198,13 +205,13 @@ class Other(NamedTuple):
 
 
 @kernel()
-def information_with_sparse(low, high, stored, told, out, own):
+def information_with_sparse(low, high, stored, compared, out, entropies):
     """Write the mutual information in nats of columns low … high−1 and one other code, and each column's own entropy.
 
-    `stored` are the columns (`Stored`), `told` is the other code (`Other`).
+    `stored` are the columns (`Stored`), `compared` is the other code (`Other`).
     """
     starts, rows, codes, empty, levels = stored
-    other, other_mass, weights = told
+    other, other_mass, weights = compared
     n_other = other_mass.shape[0]
     total = other_mass.sum()
     apart_other = 0.0
@@ -239,6 +246,6 @@ def information_with_sparse(low, high, stored, told, out, own):
         for c in range(size):
             if across[c] > 0.0:
                 apart += across[c] * np.log(across[c])
-        own[f] = np.log(total) - apart / total if total > 0.0 else 0.0
+        entropies[f] = np.log(total) - apart / total if total > 0.0 else 0.0
         # I = H(f) + H(other) − H(f, other), with H = log W − Σ w log w / W; all three share the sums of w log w.
         out[f] = max((joint - apart - apart_other) / total + np.log(total), 0.0) if total > 0.0 else 0.0

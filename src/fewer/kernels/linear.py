@@ -1,5 +1,10 @@
 """Linear predictions of held-out rows, fold by fold, by bordering a Cholesky factor.
 
+With G = L Lᵀ the products of the members, m their products with the targets and x a test row, the prediction is the
+constant + zᵀw, z = L⁻¹x and w = L⁻¹m. A column more, with products g and g_new, has v = L⁻¹g, leaves the length
+l = g_new − vᵀv, and adds (x_new − vᵀz)(m_new − vᵀw) / l. Linear discriminants are the same less `half` of the squares
+of these weights, ½ wᵀw.
+
 Test rows (`HeldOut`) come without the mean and in the units of their own fold's training rows, whose products are
 `Products`. `sure`, (m, f), is False where a column is so nearly a combination of the others that digits are lost.
 """

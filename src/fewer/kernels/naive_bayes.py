@@ -1,5 +1,8 @@
 """Naive Bayes on integer codes: class scores are sums of table entries, one for each feature.
 
+The score of class c is log P(c) + Σ_f log P(level of f | c), less that of class 0, in fixed point: whole numbers of
+2⁻²⁴. Their sums are exact in any order, so a feature that comes and goes leaves no trace, and ties stay ties.
+
 Arguments that the kernels share:
 
 columns : Columns

@@ -1,4 +1,9 @@
-"""Coordinate descent for penalised linear fits, groups of inputs together (Friedman, Hastie and Tibshirani 2010)."""
+"""Coordinate descent for penalised linear fits, groups of inputs together (Friedman, Hastie and Tibshirani 2010).
+
+Minimised is ½ bᵀG b − bᵀc + Σ_g (l_g ‖b_g‖ + ½ s_g ‖b_g‖²), G and c being the products of inputs and target. Only the
+gradient c − G b is carried along, so that no row is looked at again; a row of G is asked for when an input first moves.
+At the minimum no group could move by more than the tolerance, which a last round over all of them proves.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Quadratic discriminants of held-out rows, fold by fold and class by class, by bordering a Cholesky factor."""
+"""Quadratic discriminants of held-out rows, fold by fold and class by class, by bordering a Cholesky factor.
+
+The decision for class c is log P(c) − ½ log|Σ| − ½ (x − μ)ᵀ Σ⁻¹ (x − μ), with mean and covariance of the class in the
+fold's training rows. With Σ = L Lᵀ a column more adds one row to L, and one term to each of the two.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Sums over rows that merge: class moments, bin numbers, joint counts."""
+"""Sums over rows that merge: class moments, bin numbers, joint counts.
+
+Moments are taken about a shift m near the mean: S₀ = Σ w, S₁ = Σ w (x − m) and S₂ = Σ w (x − m)². The mean is then
+m + S₁ / S₀ and the sum of squared deviations S₂ − S₁² / S₀, of which a large mean takes no digits. Sums of chunks are
+added; counts of rows are whole numbers, so that neither chunks nor their order change them.
+"""
 
 from __future__ import annotations
 
