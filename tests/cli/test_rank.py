@@ -31,6 +31,16 @@ def test_quantities_have_a_default(quantity, capsys):
     assert answer["ranking"][0]["feature"] == "b"
 
 
+def test_infinite_scores_are_no_row_of_digits_and_an_idle_device_is_said(tmp_path, capsys):
+    pl.DataFrame({"a": [0, 1] * 6, "b": range(12), "y": ["n", "m"] * 6}).write_csv(tmp_path / "t.csv")
+    with pytest.raises(SystemExit) as leaving:
+        main(["rank", str(tmp_path / "t.csv"), "-t", "y", "--device", "cuda"])
+    assert not leaving.value.code
+    told = capsys.readouterr()
+    assert told.out.splitlines()[1].split() == ["a", "1", "∞"]
+    assert told.err == "fewer: fisher runs on the CPU, not on the GPU: it has no kernels for one.\n"
+
+
 def test_a_ranker_for_classes_names_those_for_quantities(quantity, capsys):
     with pytest.raises(SystemExit) as leaving:
         main(["rank", str(quantity), "-t", "y", "-m", "fisher"])

@@ -322,6 +322,13 @@ def test_ctrl_c_without_a_folder_makes_one(long_table, tmp_path):
     assert "features selected" in out
 
 
+def test_the_terminal_answers_all_that_was_asked(table, capsys):
+    assert run("select", table, "--target", "y", "--method", "fisher", "--folds", "0", "--alternatives", "7") == 0
+    assert " subsets looked at are as good as the best." in capsys.readouterr().out
+    assert run("select", table, "--target", "y", "--folds", "0", "--device", "cuda") == 0
+    assert "auto runs on the CPU, not on the GPU" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("more", [[], ["--json"], ["--report", "page.html"], ["--out", "run"]])
 def test_what_the_terminal_does_not_show_is_not_measured(more, tmp_path, monkeypatch):
     asked = []

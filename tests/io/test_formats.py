@@ -225,6 +225,10 @@ def test_what_is_not_installed_is_named(tmp_path, monkeypatch):
     [
         (zipped({"a.csv": CSV, "b.csv": CSV}), r"holds 2 files \(a.csv, b.csv\); pack one table"),
         (zipped({"folder/": b""}), "holds no file"),
+        (b'{"a": 1, "y": 0}\n{"a": 2, "y": \n', r"cannot be read \(line 2: Expecting value\); write it again"),
+        (b'[{"a": 1, "y": 0},\n{"a": 2 "y": 1}]', r"cannot be read \(line 2: Expecting ',' delimiter\)"),
+        (b'{"a": {"0": 1, "1": 2}, "y": {"0": 0, "1": 1}}', "no list of records, as orient='records' of pandas"),
+        (b'{\n"columns": ["a", "y"], "data": [[1, 0], [2, 1]]}', "no list of records"),
         (bz2.compress(CSV)[:-9], "cannot be unpacked: it is damaged"),
         (lzma.compress(CSV)[:-9], "cannot be unpacked: it is damaged"),
         (functools.reduce(lambda inner, _: gzip.compress(inner), range(5), CSV), "packed files in packed files"),

@@ -7,6 +7,7 @@ import pytest
 
 from fewer.cli import main
 from fewer.contracts import Resources
+from fewer.errors import InputError
 from fewer.io import TableError, read_table
 from fewer.io._kinds import ReadOptions, _looks_of, typed_columns, why_left_out
 from fewer.io.frames import row_number
@@ -212,6 +213,11 @@ def test_other_columns_settle_what_one_column_leaves_open():
     assert dotted.frame["a"].to_list() == [1188, 987, 2345]
     assert read(a=["1.188", "987", "2.345"]).frame["a"].to_list() == [1.188, 987, 2.345]
     assert read(a=["1.188", "98.7", "2.345"], b=sure).frame["a"].to_list() == [1.188, 98.7, 2.345]
+    said = read(ReadOptions(decimal=","), a=["1.188", "987", "2.345"])
+    assert said.frame["a"].to_list() == [1188, 987, 2345]
+    assert "--decimal" not in said.notes[0]
+    with pytest.raises(InputError, match="Column 'b' holds numbers with decimal points, not commas; omit --decimal"):
+        read(ReadOptions(decimal=","), a=sure, b=["1.5", "2.25", "3"])
     order = read(d=["1/2/2026", "3/4/2026"], e=["1/31/2026", "2/1/2026"])
     assert order.frame["d"].dt.month().to_list() == [1, 3]
     assert "No day is above 12" in read(d=["1/2/2026", "3/4/2026"]).notes[0]

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
+import fewer
 from fewer import registry
 from fewer.contracts import Resources
 from fewer.contracts.trace import Ending
@@ -138,3 +139,11 @@ def test_a_search_that_the_clock_ended_says_so_by_its_kind_and_not_by_its_words(
     found = run_plan(plan, problem)
     assert found.trace.ending is Ending.CLOCK
     assert 0 < found.effort < 10**6
+
+
+def test_folds_that_groups_do_not_allow_are_not_blamed_on_a_budget():
+    problem = make_problem(n_rows=60)
+    groups = np.arange(60) // 2 % 3
+    selection = fewer.select(problem.X, problem.y, "linear-forward", groups=groups, random_state=0)
+    assert "The groups of rows allow 3 folds, not 5." in selection.warnings
+    assert not any("budget" in warning for warning in selection.warnings)

@@ -26,6 +26,8 @@ from fewer.text import printable, printable_json
 
 # Addresses, not pages: threads and compilers reserve far more than they use.
 LEAST_MEMORY = 1024 << 20
+# Larger numbers stand for infinity: scores of features that tell the classes apart without any error.
+LARGEST_SHOWN = 1e300
 MARK = b'<meta name="generator" content="fewer'
 
 
@@ -162,7 +164,9 @@ def printed_table(titles: Sequence[str], rows: Sequence[Sequence[Any]]) -> Any:
     def cell(value: Any) -> str:
         if value is None or isinstance(value, str):
             return "–" if value is None else escape(printable(value))
-        return f"{value:,.0f}" if isinstance(value, int) or abs(value) >= 1000 else f"{value:.3g}"
+        if abs(value) > LARGEST_SHOWN:
+            return "∞" if value > 0 else "−∞"
+        return f"{value:,.0f}" if isinstance(value, int) or 1000 <= abs(value) < 1e9 else f"{value:.3g}"
 
     table = Table(box=None, pad_edge=False)
     for title in titles:

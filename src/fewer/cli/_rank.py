@@ -62,7 +62,10 @@ def rank(
     problem = fewer.io.read_table(file, target, **options) if chunks is None else chunks.like
     if method is None:
         method = "fisher" if problem.task == "classification" else "f-test"
-    ranking, notes = _rank(problem if chunks is None else chunks, _ranker(method, problem.task, features), means)
+    ranker = _ranker(method, problem.task, features)
+    if means.device != "cpu" and not ranker.supports_device:
+        fewer.kernels.device.tell(method, "it has no kernels for one")
+    ranking, notes = _rank(problem if chunks is None else chunks, ranker, means)
     check: dict[str, Any] = {}
     if chunks is not None and (planted or feature_weights or agreement):
         raise InputError("--planted, --feature-weights and --agreement need the table in memory (--no-stream).")

@@ -315,7 +315,8 @@ def _run(
             watch = _Watch(fewer.Trace() if folder is None else folder.trace(), request.cv, warning, show_progress)
             followers = run.running.Followers(watch.on_step, watch.on_fold)
             # Losses and pictures of the rows are seen on a page and in JSON, not in the terminal.
-            written = outputs.as_json or outputs.out is not None or outputs.report is not None
+            kept = outputs.as_json or outputs.out is not None or outputs.report is not None
+            written = kept or request.alternatives > 0
             selection = run.running.run_plan(plan, problem, followers=followers, folder=folder, with_evidence=written)
     except run.running.Interrupted as stop:
         stopped = _show_stopped(stop.selection, outputs.as_json)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
+import json
 import lzma
 import re
 import zipfile
@@ -40,6 +41,7 @@ STRANGERS = {
     b"<!doctype html": "a web page; download the table itself",
     b"FEA1": "a Feather file of version 1; write it again with a newer Arrow",
 }
+NO_RECORDS = "it is no list of records, as orient='records' of pandas writes it"
 # Between the address of a database and the name of a table in it.
 SEPARATOR = "::"
 
@@ -204,9 +206,31 @@ def read_typed(content: bytes, name: str, limit: int) -> Sheet | None:
             return typed_sheet(pl.from_pandas(pandas.read_stata(io.BytesIO(content))), name)
         if start.startswith((b"[", b"{")) and b'"' in start:
             refuse_too_large(name, 8 * len(content), limit)
-            # A list of records, or one a line.
-            read = pl.read_json if start.startswith(b"[") else pl.read_ndjson
-            return typed_sheet(read(io.BytesIO(content), infer_schema_length=None), name)
+            return typed_sheet(_records_of(content), name)
+    return None
+
+
+def _records_of(content: bytes) -> pl.DataFrame:
+    """Read a list of records, or one a line; the error says the line that is no JSON, or that there are no records."""
+    is_list = content.lstrip().startswith(b"[")
+    try:
+        frame = (pl.read_json if is_list else pl.read_ndjson)(io.BytesIO(content), infer_schema_length=None)
+    except pl.exceptions.PolarsError:
+        text = content.decode(errors="replace")
+        for first, part in enumerate([text] if is_list or _fault_of_json(text) is None else text.splitlines(), 1):
+            if (fault := _fault_of_json(part)) is not None:
+                raise ValueError(f"line {first + fault.lineno - 1}: {fault.msg}") from None
+        raise ValueError(NO_RECORDS) from None
+    if frame.height == 1 and any(dtype.is_nested() for dtype in frame.dtypes):
+        raise ValueError(NO_RECORDS)
+    return frame
+
+
+def _fault_of_json(text: str) -> json.JSONDecodeError | None:
+    try:
+        json.loads(text or "null")
+    except json.JSONDecodeError as error:
+        return error
     return None
 
 

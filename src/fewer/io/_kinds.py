@@ -578,11 +578,13 @@ def _decide_decimals(drafts: list[_Draft], options: ReadOptions) -> None:
     unsure = [draft for draft in drafts if isinstance(draft.rival, NumberFormat)]
     forms = [(draft.text, draft.reading.format) for draft in drafts if draft.rival is None]
     sure = [(text, form) for text, form in forms if isinstance(form, NumberFormat)]
-    commas = any(form.decimal == "," for _, form in sure)
+    commas = options.decimal == "," or any(form.decimal == "," for _, form in sure)
     if not unsure and not commas:
         return
-    points = any(f.decimal == "." and (f.thousands == "," or _are_grouped(text) is False) for text, f in sure)
-    if points or not (commas or options.semicolons or options.decimal == ","):
+    points = [t.name for t, f in sure if f.decimal == "." and (f.thousands == "," or _are_grouped(t) is False)]
+    if points and options.decimal == ",":
+        raise InputError(f"Column {points[0]!r} holds numbers with decimal points, not commas; omit --decimal.")
+    if points or not (commas or options.semicolons):
         return
     for draft in unsure:
         form = draft.rival
@@ -593,7 +595,7 @@ def _decide_decimals(drafts: list[_Draft], options: ReadOptions) -> None:
         if commas and draft.reading == NUMERALS and _are_grouped(draft.text):
             form = NumberFormat(",", ".")
             draft.column, draft.reading = form.read(draft.text), Reading("numeric", form)
-            draft.rival = NumberFormat()
+            draft.rival = None if options.decimal else NumberFormat()
 
 
 def _are_grouped(text: pl.Series) -> bool | None:

@@ -584,8 +584,8 @@ def criterion_of(selection: Any, problem: Problem, given: Any = None) -> Any:
     except (SyntaxError, ValueError):
         chosen = "; for the model that auto chose CrossValidated(selection.model) with max_subsets=2000"
         raise InputError(
-            f"Method {selection.method!r} has no criterion that scores single subsets; give one: criterion='knn', or "
-            "for a model of scikit-learn 'cross-validated:estimator=linear'"
+            f"Method {selection.method!r} has no criterion that scores single subsets; give one as criterion "
+            "(--criterion): knn, or for a model of scikit-learn cross-validated:estimator=linear"
             f"{'' if selection.model is None else chosen}."
         ) from None
 

@@ -16,6 +16,7 @@ from fewer.criteria import KNN
 from fewer.criteria.cross_validated import refuse_scoring
 from fewer.errors import InputError
 from fewer.evaluate import luck_of_best
+from fewer.kernels.device import tell
 from fewer.problem import Problem
 from fewer.run.budget import BESIDE, GROWTH, USABLE, Budget, parse_budget, seconds_along, seconds_for, seconds_of_auto
 from fewer.run.request import Request
@@ -180,6 +181,8 @@ def _plan_auto(problem: Problem, asked: Request) -> Plan:
     )
     if asked.start is not None:
         raise InputError("start does not work with auto; name a method.")
+    if asked.device != "cpu":
+        tell("auto", "it has no kernels for one")
     _refuse_cost_weight(asked, "`auto` shows what features cost")
     if asked.budget is None:
         return Plan("auto", auto, request=asked)

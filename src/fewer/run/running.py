@@ -311,9 +311,8 @@ class _Running:
         if most is not None and self.problem.n_samples * (n_folds - 1) // max(n_folds, 1) > most:
             self.notes.append(f"The nearest-neighbor model for the held-out scores used a sample of {most:,} rows.")
         if n_done < n_folds and self.problem.time is None:
-            self.notes.append(
-                f"The budget allowed {n_done} of the {n_folds} folds, with the same search effort as on all rows."
-            )
+            few = f"The budget allowed {n_done} of the {n_folds} folds, with the same search effort as on all rows."
+            self.notes.append(few if self.budget else f"The groups of rows allow {n_done} folds, not {n_folds}.")
         return outcome
 
     def _seconds_with_next(self, n_done: int, budget: Budget) -> float:

@@ -529,6 +529,8 @@ class Selection(Suspected, Origin, Scores, Chosen):
         lines += substitutes[:MOST_SUBSTITUTES]
         if (n_more := len(substitutes) - MOST_SUBSTITUTES) > 0:
             lines.append(f"Substitutes for {n_more:,} more: in stand_ins, in Python or with --json.")
+        if good := self.evidence.get("alternatives"):
+            lines.append(f"{good['n_good']:,} of {good['n']:,} subsets looked at are as good as the best.")
         if self.stability.get("with_stand_ins") is not None:
             lines.append(self._stability())
         if self.score_search is not None:
