@@ -53,7 +53,9 @@ def main():
             cells.append(
                 " / ".join(f"{m:.1f} ± {s:.1f}" for m, s in zip(pairs.mean(0), pairs.std(0, ddof=1), strict=True))
             )
-        told = " / ".join(f"{printed(method, metric):g}" for metric in ("train_accuracy_pct", "test_accuracy_pct"))
+        told = " / ".join(
+            f"{printed(method, metric):g}".replace("nan", "–") for metric in ("train_accuracy_pct", "test_accuracy_pct")
+        )
         print(f"| {method} | {told} | {' | '.join(cells)} |", flush=True)
 
 

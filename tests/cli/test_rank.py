@@ -11,6 +11,7 @@ from fewer.cli import main
 from fewer.evaluate import score_agreement
 from fewer.io import read_table
 from fewer.rankers import Fisher
+from fewer.search import Annealing
 
 
 @pytest.fixture
@@ -76,7 +77,8 @@ def test_weights_of_nearest_neighbors_stand_beside_the_ranking(quantity, capsys)
         main(["rank", str(quantity), "-t", "y", "--feature-weights", "4", "--json"])
     answer = json.loads(capsys.readouterr().out)
     weights = {row["feature"]: row["weight"] for row in answer["ranking"]}
-    weighter = FeatureWeighter(levels=4, random_state=0).fit_problem(read_table(quantity, "y"))
+    search = Annealing(answer="final", by_weights=True)
+    weighter = FeatureWeighter(search=search, levels=4, random_state=0).fit_problem(read_table(quantity, "y"))
     assert weights == dict(zip("abc", weighter.weights_.tolist(), strict=True))
     assert max(weights, key=weights.get) == "b"
     assert "squared differences of nearest neighbors" in answer["warnings"][-1]

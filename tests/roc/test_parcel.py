@@ -1,4 +1,5 @@
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from fewer.io import to_problem
 from fewer.models import DiscreteNaiveBayes, LeastSquaresClassifier
 from fewer.problem import InputError, Problem
-from fewer.roc import Parcel, auroc, critical_ratio, expected_cost, roc_hull
+from fewer.roc import Parcel, auroc, critical_ratio, expected_cost, fit_parcel, roc_hull
 
 # Both cannot hold where a result depends on the number of rows: see test_equal_weights_are_none_and_copies_are_rows.
 EXPECTED = {
@@ -326,6 +327,26 @@ def test_several_classes_with_one_object():
 def test_a_class_of_one_row_is_refused():
     with pytest.raises(InputError, match="1 row"):
         Parcel().fit_problem(to_problem(np.arange(8.0).reshape(4, 2), [0, 0, 0, 1]))
+    with pytest.raises(InputError, match="Class 'c' has 1 row; .* Merge rare classes"):
+        Parcel().fit_problem(to_problem(np.arange(20.0).reshape(10, 2), [*"ababababa", "c"]))
+
+
+def test_the_class_to_detect_is_asked_for_before_anything_is_fitted(monkeypatch):
+    monkeypatch.setattr(Parcel, "fit_problem", None)
+    with pytest.raises(InputError, match="Name the class to detect .* one of a, b, c"):
+        fit_parcel(to_problem(np.arange(12.0).reshape(6, 2), [*"abcabc"]), max_fpr=0.1)
+
+
+def test_a_limit_that_new_rows_will_probably_exceed_is_said_to_be():
+    X, y = load_breast_cancer(return_X_y=True)
+    parcel = Parcel(random_state=0).fit(X, np.array(["malignant", "benign"])[y])
+    plain, kept = (parcel.operating_point(max_fpr=0.05, guarantee=guarantee) for guarantee in (None, 0.95))
+    assert plain.promised_.fpr <= 0.05 < plain.expected_.fpr.estimate
+    assert "More than 5 % false positives are expected on new rows; a guarantee" in plain.summary()
+    assert "of them positive (malignant):" in plain.summary()
+    assert kept.notes_ == () or "More than" not in kept.summary()
+    kept.guaranteed_ = replace(kept.guaranteed_, price=-0.02)
+    assert "this costs 0.0 points" in kept.summary()
 
 
 def test_parameters_are_checked():

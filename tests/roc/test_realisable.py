@@ -156,3 +156,10 @@ def test_labels_stand_for_the_corners():
     coin = RealisableClassifier("well", "ill", share=0.5)
     assert coin.classes_.tolist() == ["ill", "well"]
     assert set(coin.predict(X)) == {"ill", "well"}
+
+
+def test_a_label_that_the_other_classifier_does_not_know_is_refused():
+    X = two_columns(200)[0]
+    for pair in (("yess", Threshold(0, 0.5)), (Threshold(0, 0.5), "yess")):
+        with pytest.raises(InputError, match="'yess' is not a class of the other classifier"):
+            RealisableClassifier(*pair).predict(X)

@@ -41,6 +41,8 @@ def test_as_many_rows_as_asked_each_from_a_box_of_its_class():
     assert active_rows(problem, 10_000, np.random.default_rng(0)).tolist() == list(range(len(y)))
     with pytest.raises(InputError, match="n_rows=0"):
         active_rows(problem, 0, np.random.default_rng(0))
+    with pytest.raises(InputError, match="whole number"):
+        active_rows(problem, 5.5, np.random.default_rng(0))
 
 
 def test_they_cover_the_table_better_than_rows_at_random():

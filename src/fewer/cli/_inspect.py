@@ -102,7 +102,7 @@ def _overfitting(problem: fewer.Problem) -> tuple[dict[str, float], str]:
 
     real = fewer.evaluate.search_overfitting(problem, rng=np.random.default_rng(0))
     drawn = fewer.evaluate.search_overfitting(problem, simulated=True, rng=np.random.default_rng(0))
-    far = f"{real.gap:.2f} of R²" if problem.task == "regression" else f"{100 * real.gap:.0f} points of accuracy"
+    far = f"{real.gap:.2f} of R²" if problem.task == "regression" else f"{100 * real.gap:.1f} points of accuracy"
     return {**asdict(real), "gap": real.gap, "gap_simulated": drawn.gap}, (
         f"Will a search overfit here? By about {far}. On shuffled targets, where nothing can be learned, forward "
         f"selection with nearest neighbors scored {real.believed:.2f} on its own {real.n_rows} rows and "

@@ -19,7 +19,7 @@ from fewer.text import printable
 RANKERS = f"{', '.join(COMPONENTS['ranker'])}; default: fisher (classification), f-test (regression)."
 FEATURES = "Rank only this many against each other, and show them."
 PLANTED = "Check the method: add this many random columns, and noisy copies, and rank again."
-WEIGHTS = "Search weights of 0, 1/N, …, 1 for nearest neighbors, and show them."
+WEIGHTS = "Search weights of 0, 1/N, …, 1 for nearest neighbors, and show them; time grows with N."
 AGREEMENT = "Check the method: do its scores go with the accuracy of models?"
 DEVICES = "Where to compute: cpu, cuda or auto"
 
@@ -70,7 +70,9 @@ def rank(
     if chunks is not None and (planted or feature_weights or agreement):
         raise InputError("--planted, --feature-weights and --agreement need the table in memory (--no-stream).")
     if feature_weights is not None:
-        weighter = fewer.FeatureWeighter(levels=feature_weights, random_state=means.seed).fit_problem(problem)
+        search = fewer.search.Annealing(answer="final", by_weights=True)
+        weighter = fewer.FeatureWeighter(search=search, levels=feature_weights, random_state=means.seed)
+        weighter.fit_problem(problem)
         ranking = replace(ranking, extra=ranking.extra | {"weight": weighter.weights_})
         details = f"annealing; its own score {weighter.score_:.3f} is optimistic"
         notes = [*notes, f"The weights are those of squared differences of nearest neighbors ({details})."]

@@ -188,7 +188,9 @@ def _parcel(
     if detector.positive is not None:
         labels = {str(label): label for label in problem.classes}
         if detector.positive not in labels:
-            raise InputError(f"--positive {detector.positive!r} is not a class; {nearest(detector.positive, labels)}")
+            raise InputError(
+                f"--positive {detector.positive!r} is not a class; {nearest(detector.positive, labels, 'classes')}"
+            )
         chosen["pos_label"] = labels[detector.positive]
     if detector.learner:
         chosen["estimators"] = [

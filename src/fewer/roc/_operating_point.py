@@ -334,9 +334,10 @@ class OperatingPoint(RealisableClassifier):
             low, high = self.cost_.low, self.cost_.high
             cost, *ends = (score_text(value, low, high) for value in (self.cost_.estimate, low, high))
             lines.append(f"Expected cost per case:  {cost} ({ends[0]} to {ends[1]}).")
-        count = self.per_thousand()
+        count, label = self.per_thousand(), self.low.classes_[self.low.positive_]
+        positive = "positive" if isinstance(label, bool | np.bool_) else f"positive ({label})"
         lines.append(
-            f"Of 1,000 cases, {1000 * self.prevalence_:.0f} of them positive:  {count['found']:.0f} found, "
+            f"Of 1,000 cases, {1000 * self.prevalence_:.0f} of them {positive}:  {count['found']:.0f} found, "
             f"{count['missed']:.0f} missed, {count['false alarms']:.0f} false alarms."
         )
         if self.guaranteed_ is not None:
@@ -374,7 +375,7 @@ def _text_of(kept: Guarantee) -> str:
     if kept.kind == "fpr":
         return (
             f"Guaranteed:  at most {100 * kept.limit:g} % false positives, with probability {kept.probability:g}; this "
-            f"costs {100 * kept.price:.1f} points of true positives."
+            f"costs {100 * max(kept.price, 0.0):.1f} points of true positives."
         )
     return f"Guaranteed:  an expected cost of at most {kept.limit:.3g}, with probability {kept.probability:g}."
 

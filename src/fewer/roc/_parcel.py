@@ -262,6 +262,10 @@ class Parcel(ClassScoresMixin, TableClassifier):
         seed = int(generator_of(self.random_state).integers(2**31))
         self.parcels_: dict[Any, Parcel] = {}
         for label in chosen:
+            if np.sum(problem.y == labels.index(label)) < 2:
+                raise InputError(
+                    f"Class {label!r} has 1 row; Parcel needs two or more. Merge rare classes or drop them."
+                )
             parcel = clone(self).set_params(pos_label=True, random_state=seed)
             rows = replace(problem, y=(problem.y == labels.index(label)).astype(np.int64), classes=(False, True))
             for name in ("n_features_in_", "feature_names_in_"):
@@ -624,6 +628,9 @@ def fit_parcel(problem: Problem, seed: int | None = 0, **question: Any) -> tuple
     >>> len(point.subsets_) <= 2
     True
     """
+    if problem.n_classes > 2 and question.get("pos_label") is None:
+        found = ", ".join(map(str, problem.classes))
+        raise InputError(f"Name the class to detect (pos_label, --positive), one of {found}.")
     options = Parcel().get_params(deep=False)
     settings = {key: question.pop(key) for key in list(question) if key in options}
     parcel = Parcel(**{"random_state": seed, **settings}).fit_problem(problem)

@@ -255,6 +255,9 @@ class RealisableClassifier(ClassifierMixin, BaseEstimator):
 
     def _pair(self) -> tuple[Any, Any]:
         low, high = (vars(self).get(f"{name}_", vars(self)[name]) for name in ("low", "high"))
+        for one, other in ((low, high), (high, low)):
+            if not hasattr(one, "predict") and hasattr(other, "classes_") and one not in list(other.classes_):
+                raise InputError(f"{one!r} is not a class of the other classifier, which has {list(other.classes_)}.")
         low, high = (each if hasattr(each, "predict") else _Always(each) for each in (low, high))
         return low, high
 

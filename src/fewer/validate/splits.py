@@ -659,8 +659,8 @@ def active_rows(problem: Any, n_rows: int, rng: Any = None, y: Any = None) -> In
     >>> (active_rows(np.arange(100.0)[:, None], 5, 0) // 20).tolist()
     [0, 1, 2, 3, 4]
     """
-    if n_rows < 1:
-        raise InputError(f"n_rows={n_rows}: choose at least one row.")
+    if not isinstance(n_rows, int | np.integer) or n_rows < 1:
+        raise InputError(f"n_rows={n_rows!r}: give a whole number of at least 1.")
     if not isinstance(problem, Problem):
         target = np.arange(_num_samples(problem)) if y is None else y
         problem = to_problem(problem, target, task="regression" if y is None else None)

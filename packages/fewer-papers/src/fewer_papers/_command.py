@@ -28,7 +28,9 @@ def reproduce(
     table: Annotated[list[str] | None, typer.Option(help="Only this table; may be given several times.")] = None,
     quick: Annotated[
         bool,
-        typer.Option("--quick", help="Fewer repeats, no long searches: 4 minutes of processor time instead of 32."),
+        typer.Option(
+            "--quick", help="Fewer repeats, no long searches: all five in 4 minutes of processor time, not 32."
+        ),
     ] = False,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of everything random.")] = 0,
     jobs: Annotated[int, typer.Option(callback=check_jobs, help="Threads; the results do not depend on it.")] = 2,

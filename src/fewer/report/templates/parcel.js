@@ -235,11 +235,12 @@ function showRates(point, fpr, tpr, limit, costs, sure, unkept) {
   let note = data.calibrated
     ? `Expected: measured on ${data.n_calibration} rows that nothing was chosen by, with 95 % intervals.`
     : "The hull was measured on the rows that it was built from, so these rates are too optimistic.";
+  if (mode === "limit" && !sure && f[0] > limit) note += ` More than ${percent(limit)} false positives are expected; a guarantee keeps the limit.`;
   if (mode === "limit" && sure) {
     if (unkept) note = "There are too few calibration rows to guarantee this limit.";
     else {
       row(table, [`guaranteed with probability ${data.guarantee.probability}`, `at most ${percent(limit)}`, ""]);
-      note += ` The guarantee costs ${(100 * point.price).toFixed(1)} points of true positives.`;
+      note += ` The guarantee costs ${(100 * Math.max(point.price, 0)).toFixed(1)} points of true positives.`;
     }
   }
   if (mode === "cost" && sure)
