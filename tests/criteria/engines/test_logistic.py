@@ -102,8 +102,8 @@ def drawn_fit(seed):
     y[:2] = 0, 1
     if weights is not None:
         weights[:2] = 1.0
-    model = LogisticRegression(C=float(rng.choice([0.01, 1.0, 30.0])), tol=float(rng.choice([1e-8, 1e-4, 1e-2])))
-    model.set_params(class_weight=[None, "balanced", {0: 0.3, 1: 2.0}][seed % 3], max_iter=5 if seed % 7 == 0 else 100)
+    model = LogisticRegression(C=float(rng.choice([0.01, 1.0, 30.0])), tol=float(rng.choice([1e-8, 1e-4])))
+    model.set_params(class_weight=[None, "balanced", {0: 0.3, 1: 2.0}][seed % 3])
     problem, train = Problem.from_arrays(X, y, sample_weight=weights), np.arange(n)
     engine = LogisticEngine(model, Folds(problem, [(train, train)], [], True), EngineMetric("accuracy"))
     with warnings.catch_warnings():
@@ -118,8 +118,8 @@ def test_folds_left_to_scikit_learn_take_its_steps_to_its_end():
     for seed in range(120):
         engine, model = drawn_fit(seed)
         found = engine._lbfgs(np.arange(model.coef_.shape[1]), 0)
-        if model.n_iter_[0] >= min(model.max_iter, 40):
-            assert found is None  # stopped on the way, or so many steps that rounding grows into something else
+        if model.n_iter_[0] >= 40:
+            assert found is None  # so many steps that rounding grows into something else
         elif found is not None:
             n_found += 1
             assert found[0] == pytest.approx(model.coef_, rel=1e-7, abs=1e-8)

@@ -53,3 +53,28 @@ def test_weighted_and_manhattan_neighbors_of_drawn_tables_are_those_of_scikit_le
     truth = [cross_val_score(model, X[:, mask], y, cv=folds).mean() for mask in masks]
     found = [*scorer.score(np.array([masks[0], masks[-1]])), *scorer.flips(base, units, np.ones(p - 1, dtype=bool))]
     assert found == pytest.approx([truth[0], truth[-1], *truth[1:-1]], rel=1e-10, abs=1e-10)
+
+
+@pytest.mark.parametrize("model", [KNeighborsRegressor(1), KNeighborsRegressor(3, p=1)], ids=str)
+def test_ties_that_rounding_breaks_are_broken_as_in_the_subset_alone(model):
+    """Sums over the rows of a scaled table round by how many columns it has: equal distances part by the last bit."""
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(50, 2)).round(1) + 1e4, rng.normal(size=50)
+        pipeline, folds = make_pipeline(StandardScaler(), model), KFold(3)
+        scorer = CrossValidated(pipeline, cv=folds).bind(
+            Problem.from_arrays(X, y, task="regression"), np.random.default_rng(0), Resources()
+        )
+        masks = np.array([[True, False], [False, True], [True, True]])
+        truth = [cross_val_score(pipeline, X[:, mask], y, cv=folds).mean() for mask in masks]
+        assert scorer.score(masks) == pytest.approx(truth, rel=1e-10, abs=1e-10)
+
+
+def test_the_first_of_classes_with_as_many_votes_wins():
+    """Eleven votes of 1/11, five for each of two classes, have different sums in different orders."""
+    problem = Problem.from_arrays(np.full((60, 1), 7.0), np.arange(60) % 3)
+    scorer = CrossValidated(KNeighborsClassifier(11, p=1), cv=3).bind(problem, np.random.default_rng(0), Resources())
+    near = np.argsort(np.random.default_rng(0).random((1000, 60)), axis=1)[:, :11]
+    counts = np.apply_along_axis(np.bincount, 1, problem.y[near], minlength=3)
+    shares = scorer._engine._vote(near, np.zeros(near.shape), problem.y)
+    assert (shares == counts / 11).all()

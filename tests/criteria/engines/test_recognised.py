@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, RidgeClassifier
-from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
 from sklearn.naive_bayes import BernoulliNB, GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestCentroid
 from sklearn.pipeline import make_pipeline
@@ -175,6 +175,26 @@ def _score_or_nan(model, problem, train, test):
         return model.fit(problem.X[train], problem.y[train]).score(problem.X[test], problem.y[test])
     except ValueError:
         return np.nan
+
+
+@pytest.mark.parametrize("options", [{"tol": 0.5}, {"max_iter": 3}], ids=str)
+@pytest.mark.parametrize("model", [LogisticRegression(), LinearSVC()], ids=str)
+def test_a_solver_that_is_stopped_early_goes_the_ordinary_way(model, options):
+    """Its decisions are far from those at the minimum."""
+    problem, folds = a_table(model, "plain", 2, 0), StratifiedKFold(3)
+    stopped = clone(model).set_params(**options)
+    scorer = CrossValidated(stopped, "roc_auc", cv=folds).bind(problem, np.random.default_rng(0), Resources())
+    assert "may stop early" in scorer.way
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        truth = cross_val_score(stopped, problem.X, problem.y, cv=folds, scoring="roc_auc").mean()
+        assert scorer.score(np.ones((1, P), dtype=bool))[0] == pytest.approx(truth, abs=1e-12)
+
+
+def test_discriminants_that_leave_directions_out_go_the_ordinary_way():
+    problem = a_table(LinearDiscriminantAnalysis(), "plain", 2, 0)
+    scorer = CrossValidated(LinearDiscriminantAnalysis(tol=0.1)).bind(problem, np.random.default_rng(0), Resources())
+    assert "leaves directions out" in scorer.way
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

@@ -69,13 +69,18 @@ class Folds:
     def training(self) -> Iterator[tuple[FloatArray, Any, FloatArray | None]]:
         """Go through the folds: training rows, their target and weights; the test rows are kept on the way."""
         rows = self.problem
-        for fold, (train, test) in enumerate(self.splits):
-            X, new = rows.X[train], rows.X[test]
-            for transformer in self._transformers:
-                fitted = clone(transformer).fit(X)
-                X, new = fitted.transform(X), fitted.transform(new)
+        for fold, (train, _) in enumerate(self.splits):
+            X, new = self.prepared(fold, rows.X)
             self.put(fold, new)
             yield X, rows.y[train], rows.row_weights[train] if self._weighted_fit else None
+
+    def prepared(self, fold: int, table: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the training and test rows of a table; sums over its rows round by how many columns it has."""
+        X, new = (table[part] for part in self.splits[fold])
+        for transformer in self._transformers:
+            fitted = clone(transformer).fit(X)
+            X, new = fitted.transform(X), fitted.transform(new)
+        return X, new
 
     def rows(self, fold: int) -> slice:
         """Say where the test rows of a fold stand."""

@@ -79,6 +79,8 @@ class DiscriminantEngine(LinearEngine):
     least, half = 1e-6, 0.5
 
     def _learn(self, fold: int, estimator: Any, X: FloatArray, y: Any, weights: FloatArray | None) -> None:
+        if estimator.tol > 1e-4:
+            raise ValueError(f"tol={estimator.tol!r}, for which it leaves directions out")
         c = self._n_outputs
         counts = np.bincount(y, minlength=c)
         shares = counts / len(y)

@@ -55,6 +55,9 @@ class LogisticEngine(Engine):
         rows = folds.problem
         super().__init__(folds, metric, rows.n_classes)
         estimator._validate_params()
+        usual = type(estimator)()
+        if estimator.tol > usual.tol or estimator.max_iter < usual.max_iter:
+            raise ValueError("a larger tol or a smaller max_iter than usual, with which its solver may stop early")
         self._unfitted = clone(estimator).set_params(class_weight=None)  # they are in the weights
         self._weighted = rows.sample_weight is not None or estimator.class_weight is not None
         self._ridge = 1.0 / float(estimator.C)

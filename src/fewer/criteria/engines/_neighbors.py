@@ -193,9 +193,8 @@ class NeighborsEngine(Engine):
             if len(columns) > TREE_FEATURES:
                 sure[fold] = False
                 continue
-            train = np.ascontiguousarray(self._trains[fold, columns, : self._sizes[fold]].T)
-            tree = KDTree(train, leaf_size=self._leaf_size)
-            nearest = tree.query(np.ascontiguousarray(self._tests[columns][:, rows].T), self._k, return_distance=False)
+            train, test = self.folds.prepared(fold, self.folds.problem.X[:, columns])
+            nearest = KDTree(train, self._leaf_size).query(test[rows - low], self._k, return_distance=False)
             votes = self._targets[fold][nearest]
             if self._is_classifier:
                 out[rows] = (votes[:, :, None] == np.arange(self._n_outputs)).mean(axis=1)
@@ -264,10 +263,9 @@ class WeightedNeighborsEngine(Engine):
         tied = far[:, -1] - far[:, -2] <= NEAR * far[:, -2]
         near, far = near[:, :-1], np.sqrt(far[:, :-1]) if self._squared else far[:, :-1]
         if tied.any() and len(members) < TREE_FEATURES:
-            columns = np.sort([*members, column])
-            tests, trains = (np.ascontiguousarray(cells.T) for cells in self._cells(fold, columns))
-            tree = KDTree(trains, self._leaf_size, metric="euclidean" if self._squared else "manhattan")
-            far[tied], near[tied] = tree.query(tests[tied], self._k)
+            train, test = self.folds.prepared(fold, self.folds.problem.X[:, np.sort([*members, column])])
+            tree = KDTree(train, self._leaf_size, metric="euclidean" if self._squared else "manhattan")
+            far[tied], near[tied] = tree.query(test[tied], self._k)
         return near, far
 
     def _vote(self, near: IntArray, far: FloatArray, targets: Any) -> FloatArray:
@@ -276,10 +274,11 @@ class WeightedNeighborsEngine(Engine):
         if self._weighted:  # rows at no distance outvote all others
             same = far == 0.0
             votes = np.where(same.any(axis=1, keepdims=True), same, 1.0 / np.where(same, 1.0, far))
-        votes = votes / votes.sum(axis=1, keepdims=True)
+        total = votes.sum(axis=1, keepdims=True)  # divided by at the end: equal numbers of votes stay equal
         if self.folds.problem.task == "regression":
-            return np.asarray((votes * targets[near]).sum(axis=1)[:, None])
-        return np.stack([(votes * (targets[near] == c)).sum(axis=1) for c in range(self._n_outputs)], axis=1)
+            return np.asarray((votes * targets[near]).sum(axis=1, keepdims=True) / total)
+        shares = [(votes * (targets[near] == c)).sum(axis=1) for c in range(self._n_outputs)]
+        return np.stack(shares, axis=1) / total
 
 
 def neighbors_engine(estimator: Any, folds: Folds, metric: EngineMetric) -> Engine:

@@ -18,6 +18,7 @@ COVERED_SVMS = {
     "kernel": ("rbf",), "probability": (False, "deprecated"), "decision_function_shape": ("ovr",),
     "break_ties": (False,), "max_iter": (-1,), "verbose": (False,),
 }  # fmt: skip
+USUAL_TOL = 1e-3
 MOST_ROWS = 1500  # Training rows up to which all distances are kept: 18 MB a fold.
 
 
@@ -34,6 +35,8 @@ class SupportVectors(Part):
         """Say why a model is not fitted here; the empty string if it is."""
         if n_rows > MOST_ROWS:
             return f"more than {MOST_ROWS} training rows, whose distances would take much memory"
+        if model.tol > USUAL_TOL:
+            return f"SVC(tol={model.tol!r}), which stops early, is not covered"
         return odd_option(model, COVERED_SVMS)
 
     def __init__(self, model: Any, train: FloatArray, labels: Any, test: FloatArray, weights: Weights = None) -> None:
