@@ -108,12 +108,12 @@ def coarse_distances(first, last, room, table, mixed):
     """
     d, total, count, steps = room.d, room.total, room.count, table.steps
     n_plain, n = steps.shape[0], d.shape[1]
-    n_eights, n_averaged = n_plain // 8 * 8, max(n_plain, 1)
+    n_eights, n_averaged = n_plain // 8 * 8, n_plain if n_plain > 0 else 1
     if mixed is not None:
         n_averaged = 1
     unit = np.float32(1.0 / (STEPS * n_averaged))
     for start in range(0, n, BLOCK):
-        low, high = np.uint64(start), np.uint64(min(start + BLOCK, n))
+        low, high = np.uint64(start), np.uint64(start + BLOCK if start + BLOCK < n else n)
         for i in range(first, last):
             q = np.uint64(i - first)
             for j in range(low, high):
@@ -219,7 +219,7 @@ def list_nearest(first, last, classes, table, mixed, room, lists):
     for i in range(first, last):
         q, code, group = np.uint64((i - first) % QUERIES), codes[i], groups[i]
         if q == 0:
-            coarse_distances(i, min(i + QUERIES, last), room, table, mixed)
+            coarse_distances(i, i + QUERIES if i + QUERIES < last else last, room, table, mixed)
         if classes.votes[i] == 0.0:
             continue
         for j in range(np.uint64(groups.shape[0])):  # every cell is written, so that whole vectors are
@@ -281,7 +281,7 @@ def relief_scores(first, last, lists, classes, table, mixed, mean, scores):
                     for f in range(np.uint64(mean.shape[0])):
                         mean[f] += abs(rows[i, f] - rows[j, f])
                 for f in range(np.uint64(mean.shape[0])):
-                    scores[f] += weight * (mean[f] / float(max(size, 1)))
+                    scores[f] += weight * (mean[f] / float(size if size > 0 else 1))
             else:
                 for f in range(mean.shape[0]):
                     total, seen = 0.0, 0

@@ -82,7 +82,7 @@ def _best_cut(train, low, high, n_tried, mass, scratch):
         for r in range(low, high):
             value = train[f, rows[r]]
             values[r - low] = value
-            least, most = min(least, value), max(most, value)
+            least, most = value if value < least else least, value if value > most else most
         if most <= least:
             continue
         tried += 1
@@ -219,7 +219,7 @@ def nearest_sums(distances, target, weights, near_d, near, out):
                 near_d[place], near[place] = near_d[place - 1], near[place - 1]
                 place -= 1
             near_d[place], near[place] = d, j
-            count = min(count + 1, k)
+            count += count < k
         for c in range(width + 1):
             out[i, c] = 0.0
         for place in range(count):

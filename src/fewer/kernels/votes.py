@@ -41,14 +41,14 @@ def enter(near, near_d, size, row, distance):
 
     Returns how many are listed then: one more, unless the list was full.
     """
-    place = min(size, near.shape[0] - 1)
+    place = size if size < near.shape[0] else near.shape[0] - 1
     if size > place and (distance > near_d[place] or (distance == near_d[place] and row > near[place])):
         return size
     while place > 0 and (distance < near_d[place - 1] or (distance == near_d[place - 1] and row < near[place - 1])):
         near_d[place], near[place] = near_d[place - 1], near[place - 1]
         place -= 1
     near_d[place], near[place] = distance, row
-    return min(size + 1, near.shape[0])
+    return size + 1 if size < near.shape[0] else size
 
 
 @inner(counted=False)
