@@ -37,8 +37,14 @@ def package_of(path: Path) -> str:
 
 
 def private_imports(path: Path) -> list[str]:
-    names = [node.module for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ImportFrom)]
-    private = [name.split(".") for name in names if name and name.startswith("fewer.") and "._" in name]
+    names = []
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            modules = [f"{node.module}.{alias.name}" for alias in node.names if re.match("_[a-z]", alias.name)]
+            names += [node.module] if "._" in node.module else modules
+    private = [name.split(".") for name in names if name.startswith("fewer.") and "._" in name]
     return [".".join(parts) for parts in private if parts[1] != package_of(path)]
 
 
@@ -122,5 +128,18 @@ def test_a_constant_is_named_for_what_it_holds():
     targets += [node.target for node in bodies if isinstance(node, ast.AnnAssign)]
     names = [name for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)]
     stored = [name.id for name in names if isinstance(name.ctx, ast.Store)]
-    places = Counter(name for name in stored if re.fullmatch(r"[A-Z][A-Z0-9_]*", name))
+    places = Counter(name for name in stored if re.fullmatch(r"_?[A-Z][A-Z0-9_]*", name))
     assert {name for name, n in places.items() if n >= 3} == set()
+
+
+def test_a_local_variable_is_named_for_what_it_holds():
+    empty_words = {"found", "own", "told", "some", "said"}
+    for path in MODULES:
+        functions = [
+            node
+            for node in ast.walk(ast.parse(path.read_text()))
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        ]
+        names = (node for function in functions for node in ast.walk(function) if isinstance(node, ast.Name))
+        stored = [node for node in names if isinstance(node.ctx, ast.Store) and node.id in empty_words]
+        assert [f"{path}:{node.lineno} {node.id}" for node in stored] == []

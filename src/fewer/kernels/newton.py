@@ -445,11 +445,11 @@ def add_slopes(fit, rows, judged, members, theta, asked, scratch, sums):
         for q in range(members.shape[0]):
             if not asked[q, fold]:
                 continue
-            own = theta[q, fold, 0]
-            loss[q, fold] += slopes(fit, fold, members[q], own, work, gradient, hessian, None)
+            coefficients = theta[q, fold, 0]
+            loss[q, fold] += slopes(fit, fold, members[q], coefficients, work, gradient, hessian, None)
             for a in range(k):
                 gradients[q, fold, a] += gradient[a]
                 for b in range(a + 1):
                     hessians[q, fold, a, b] += hessian[a, b]
-            predict(own, members[q], rows, fold, hessian, 0.0, decisions, gradient)
+            predict(coefficients, members[q], rows, fold, hessian, 0.0, decisions, gradient)
             right[q, fold] += weight_right(decisions, y, weights, low, high)
