@@ -253,3 +253,24 @@ def test_knowing_nothing_is_the_best_answer_that_is_the_same_for_every_row(scori
 def test_the_median_that_knows_nothing_is_that_of_the_weights():
     problem = Problem.from_arrays(np.zeros((3, 1)), [0.0, 1.0, 10.0], task="regression", sample_weight=[1.0, 1.0, 3.0])
     assert baseline_score(problem, "neg_median_absolute_error") == 0.0
+
+
+@pytest.mark.parametrize("scoring", ["balanced_accuracy", "roc_auc", "f1_macro"])
+def test_a_scarce_class_without_a_mistake_is_no_certainty(scoring):
+    rng = np.random.default_rng(0)
+    problem = Problem.from_arrays(rng.normal(size=(100, 1)), np.arange(100) < 6)
+    splits = split_rows(problem, 3, rng)
+    grader = Grader(problem, scoring)
+    outputs = np.column_stack([problem.y == 0, problem.y == 1]).astype(float)
+    scorer = scorer_of(problem, scoring=scoring)
+    grades = [grader.grade(scorer, outputs[split.test], problem.take(split.test)) for split in splits]
+    # nothing wrong in 6 rows still allows a share of 3/6; the class has half of the score
+    assert grader.interval(splits, grades).standard_error == pytest.approx(3 / 6 / 2 / 2)
+    assert Grader(problem, "f1_micro").interval(splits, grades).standard_error == pytest.approx(3 / 100 / 2)
+
+
+def test_a_class_in_few_groups_is_as_scarce_as_they_are():
+    problem = Problem.from_arrays(np.zeros((40, 1)), np.arange(40) < 16, groups=np.arange(40) // 4)
+    assert Grader(problem, "balanced_accuracy")._resolution == pytest.approx(1.5 / (2 * 4))
+    mixed = Problem.from_arrays(np.zeros((40, 1)), np.arange(40) % 2, groups=np.arange(40) // 4)
+    assert Grader(mixed, "balanced_accuracy")._resolution == pytest.approx(1.5 / 10)
