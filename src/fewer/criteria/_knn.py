@@ -135,13 +135,7 @@ class KNNScorer(PredictiveScorer):
     abandons: ClassVar[bool] = True
 
     def __init__(
-        self,
-        problem: Problem,
-        fold: IntArray,
-        ks: IntArray,
-        by_rows: bool,
-        scaling: Scaling,
-        resources: Resources,
+        self, problem: Problem, fold: IntArray, ks: IntArray, by_rows: bool, scaling: Scaling, resources: Resources
     ) -> None:
         self.problem = problem
         self.ks = ks

@@ -189,9 +189,8 @@ class Grader:
             f" {self.problem.n_samples} rows, estimated from {len(splits)} models on about {n_train} rows"
         )
         interval = self.interval(splits, grades, estimand)
-        if self.name in ("r2", "R²"):
-            return interval.within(-math.inf, 1.0)
-        return interval.within(0.0, 1.0) if is_share(self.name) else interval
+        is_bounded = is_share(self.name) or self.name in ("r2", "R²")
+        return interval.within(0.0 if is_share(self.name) else -math.inf, 1.0) if is_bounded else interval
 
     def _ask(self, scorer: PredictiveScorer, outputs: FloatArray, rows: Problem) -> float:
         with quietly(UndefinedMetricWarning):

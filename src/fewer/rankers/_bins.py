@@ -14,13 +14,7 @@ from scipy.sparse import csc_array
 
 from fewer.contracts import Resources
 from fewer.io import Stream
-from fewer.kernels.information import (
-    Other,
-    Stored,
-    impurity_with,
-    information_with,
-    information_with_sparse,
-)
+from fewer.kernels.information import Other, Stored, impurity_with, information_with, information_with_sparse
 from fewer.parallel import in_threads
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 from fewer.statistics import Bins, JointCounts, PairCounts, RowSample, SampledLevels, collect, information

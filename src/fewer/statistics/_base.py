@@ -111,10 +111,7 @@ class _Collecting(PartWork):
 
 
 def collect(
-    stream: InParts | Problem,
-    make: Callable[[], Any],
-    resources: Resources,
-    finish: Callable[[Any], Any] | None = None,
+    stream: InParts | Problem, make: Callable[[], Any], resources: Resources, finish: Callable[[Any], Any] | None = None
 ) -> Any:
     """Pass a table through statistics: one (or a tuple) for each part, neighbors merged pairwise where they lie.
 
