@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from fewer.cli import _outputs
+from fewer.cli import _outputs, main
 
 
 @pytest.fixture
@@ -29,6 +29,22 @@ def test_a_stop_that_somebody_swallows_is_raised_again(number, code, restored):
         assert _outputs.exit_code() == code
         with pytest.raises(KeyboardInterrupt):
             _outputs.raise_if_asked()
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+@pytest.mark.parametrize("command", ["inspect", "rank", "select", "compare"])
+def test_a_stop_while_a_table_is_read_is_said(command, number, code, restored, tmp_path, monkeypatch, capsys):
+    def read(*about, **options):
+        os.kill(os.getpid(), number)
+        signal.sigtimedwait([], 0.01)
+
+    for name in ("read_table", "inspect_table"):
+        monkeypatch.setattr(f"fewer.io.{name}", read)
+    (tmp_path / "t.csv").write_text("a,y\n1,0\n")
+    with pytest.raises(SystemExit) as leaving:
+        main([command, str(tmp_path / "t.csv"), "-t", "y"])
+    assert leaving.value.code == code
+    assert capsys.readouterr().err == "fewer: stopped.\n"
 
 
 def test_the_handlers_of_the_caller_come_back():

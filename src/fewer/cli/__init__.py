@@ -82,6 +82,13 @@ class Commands(TyperGroup):
             raise InputError(ELSEWHERE[cmd_name])
         return None
 
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command; typer would turn Ctrl-C, and what counts as it, into exit code 130 without a word."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise typer.Abort from None
+
 
 app = typer.Typer(
     cls=Commands,

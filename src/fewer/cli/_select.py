@@ -35,7 +35,7 @@ from fewer.cli._outputs import (
 )
 from fewer.errors import InputError
 from fewer.run.request import OPTIONS, Request
-from fewer.text import nearest, printable, score_text
+from fewer.text import counted, nearest, printable, score_text
 
 # Rows of the table of features in a terminal.
 PRINTED_FEATURES = 40
@@ -272,7 +272,7 @@ class _Watch:
     """Reports the progress of a run, and remembers it."""
 
     trace: fewer.Trace
-    n_folds: int
+    request: Request
     warning: str
     show: Show
 
@@ -283,12 +283,13 @@ class _Watch:
             say(self.warning)
             self.warning = ""
         size = int((latest.best != 0).sum()) if latest.steps else 0
-        best = f", best {score_text(latest.best_score)} with {size} feature{'s' * (size != 1)}" if latest.steps else ""
+        score = "" if self.request.is_auto else f" {score_text(latest.best_score)}"  # `auto` has losses, in no unit
+        best = f", best{score} with {counted(size, 'feature')}" if latest.steps else ""
         self.show(f"step {latest.n_steps}, {latest.n_evaluations:,} subsets scored{best}", latest.extra)
 
     def on_fold(self, done: int) -> None:
         raise_if_asked()
-        self.show(f"cross-validating: {done} of {self.n_folds} folds done")
+        self.show(f"cross-validating: {done} of {self.request.cv} folds done")
 
 
 def _run(
@@ -314,7 +315,7 @@ def _run(
 
     try:
         with status_line(plan.name) as show_progress:
-            watch = _Watch(fewer.Trace() if folder is None else folder.trace(), request.cv, warning, show_progress)
+            watch = _Watch(fewer.Trace() if folder is None else folder.trace(), request, warning, show_progress)
             followers = run.running.Followers(watch.on_step, watch.on_fold)
             # Losses and pictures of the rows are seen on a page and in JSON, not in the terminal.
             kept = outputs.as_json or outputs.out is not None or outputs.report is not None
