@@ -53,6 +53,12 @@ def test_one_set_to_a_file(run, tmp_path):
     assert frame.drop("target").equals(load("crx").X)
 
 
+def test_the_ending_of_the_file_says_its_kind(run, tmp_path):
+    assert run("glass", "--save", str(tmp_path / "glass.parquet"))[0] == 0
+    assert pl.read_parquet(tmp_path / "glass.parquet").shape == (214, 10)
+    assert "unsupported extension" in run("glass", "--save", str(tmp_path / "glass.xlsx"))[2]
+
+
 def test_a_set_to_a_file_and_json_to_a_pipe(run, tmp_path):
     code, out, error = run("glass", "--save", str(tmp_path / "glass.csv"), "--json")
     assert code == 0
@@ -76,7 +82,7 @@ def test_refusals(run, tmp_path):
     assert run("glass", "--save", str(path)) == (
         2,
         "",
-        f"fewer: {path} cannot be written (File exists); choose another --save.\n",
+        f"fewer: {path} cannot be written (Not a directory); choose another place for --save.\n",
     )
 
 

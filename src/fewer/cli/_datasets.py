@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -11,8 +10,9 @@ from typing import Annotated, Any
 import typer
 
 import fewer
+from fewer.cli._outputs import show, width_of_paper
 from fewer.errors import InputError
-from fewer.files import write_atomically
+from fewer.files import refuse_unwritable, write_atomically
 
 PLACES = {
     "bundled": "in this package",
@@ -24,7 +24,7 @@ PLACES = {
 
 def datasets(
     name: Annotated[str | None, typer.Argument(help="Show its details.")] = None,
-    save: Annotated[Path | None, typer.Option(help="Write it to this CSV file, target last.")] = None,
+    save: Annotated[Path | None, typer.Option(help="Write it to this file, target last: .csv, .tsv, .parquet.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
     """List the documents' data sets, or write one to a file.
@@ -32,8 +32,6 @@ def datasets(
     Sets that the package does not carry are read from the folder named by the variable FEWER_DATA (NAME.csv.gz), or
     fetched from OpenML.
     """
-    from fewer.cli._outputs import show
-
     if save is not None:
         _write(name, save, quiet=as_json)
         if not as_json:
@@ -44,8 +42,7 @@ def datasets(
     elif name is not None:
         show("\n".join(f"{key + ':':<11}{value}" for key, value in _public(lines[0]).items() if value != ""))
     else:
-        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 400  # a pipe has no edge at which to cut
-        show(laid_out(lines, width))
+        show(laid_out(lines, width_of_paper()))
 
 
 def _public(line: fewer.datasets.Info) -> dict[str, Any]:
@@ -82,11 +79,8 @@ def _write(name: str | None, path: Path, *, quiet: bool) -> None:
         raise InputError("--save needs the name of a data set: fewer datasets sonar --save sonar.csv")
     if path.is_file():
         raise InputError(f"{path} already exists; choose another --save.")
+    refuse_unwritable(path, "--save")
     data = fewer.datasets.load(name)
-    text = data.X.with_columns(pl.Series("target", data.y)).write_csv()
-    try:
-        write_atomically(path, text.encode())
-    except OSError as error:
-        raise InputError(f"{path} cannot be written ({error.strerror}); choose another --save.") from None
+    write_atomically(path, fewer.io.frame_bytes(data.X.with_columns(pl.Series("target", data.y)), path))
     message = f"{data.info.name}: {data.info.rows} rows and {data.info.columns} features in {path}"
     print(message, file=sys.stderr if quiet else sys.stdout)

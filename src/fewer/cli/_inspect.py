@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,7 +11,7 @@ import typer
 
 import fewer
 from fewer.cli._options import ColumnOptions, FileArgument, JsonOption, repaired, spread, table_options
-from fewer.cli._outputs import attempt, check_page, show
+from fewer.cli._outputs import attempt, check_page, show, width_of_paper
 from fewer.errors import InputError
 from fewer.files import write_atomically
 
@@ -58,8 +56,7 @@ def inspect(
         inspection = fewer.io.inspect_chunks(file, target, tuple(map(str, options["exclude"])))
     else:
         inspection = fewer.io.inspect_table(file, target, **options)
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 100
-    text = inspection.to_json() if as_json else inspection.to_text(width)
+    text = inspection.to_json() if as_json else inspection.to_text(width_of_paper(100))
     for name, measure in (("overfitting", _overfitting if overfitting else None), ("noise", _noise if noise else None)):
         if measure is not None:
             if target is None:

@@ -143,14 +143,18 @@ def say(message: object, *, keep_lines: bool = False) -> None:
         print(text, file=sys.stderr, flush=True)
 
 
+def width_of_paper(elsewhere: int = 400) -> int:
+    """Return the width of the terminal, or what there is elsewhere: a pipe has no edge at which to cut."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else elsewhere
+
+
 def shown(*parts: Any) -> str:
     """Return tables and lines as the terminal shows them, or as plain text where there is none."""
     from rich.console import Console
 
     watched = sys.stdout.isatty()
     paper = io.StringIO()
-    width = shutil.get_terminal_size().columns if watched else 400  # a pipe has no edge at which to cut
-    console = Console(file=paper, highlight=False, force_terminal=watched, width=width)
+    console = Console(file=paper, highlight=False, force_terminal=watched, width=width_of_paper())
     for part in parts:
         console.print(part, soft_wrap=isinstance(part, str))
     return "\n".join(line if watched else line.rstrip() for line in paper.getvalue().removesuffix("\n").split("\n"))

@@ -337,7 +337,7 @@ def read_sheet(path: Path | str, options: TableOptions | None = None, memory: in
     if is_database(content):
         return read_database(str(path), header, limit)
     for magic, description in STRANGERS.items():
-        if content.startswith(magic):
+        if content[: len(magic)].upper() == magic:
             raise InputError(f"{name} is {description}.")
     typed = read_typed(content, name, limit)
     if typed is not None:

@@ -28,6 +28,7 @@ from fewer.io.frames import pl, reading, refuse_repeated_names
 from fewer.io.memory import refuse_too_large
 from fewer.problem import InputError, IntArray
 
+_SPACE = re.compile(r"\s*")
 ZIP, ZSTD = b"PK\x03\x04", b"(\xb5/\xfd"
 BYTES_AT_A_TIME = 1 << 20
 # Files packed in packed files in packed files: more is an accident or an attack.
@@ -37,8 +38,7 @@ BYTES_OF_OBJECT = 120
 STRANGERS = {
     b"%PDF": "a PDF document; save the table as CSV",
     b"\x93NUMPY": "a NumPy array; give the array to fewer.select, or save it as CSV",
-    b"<!DOCTYPE html": "a web page; download the table itself",
-    b"<!doctype html": "a web page; download the table itself",
+    b"<!DOCTYPE HTML": "a web page; download the table itself",
     b"FEA1": "a Feather file of version 1; write it again with a newer Arrow",
 }
 NO_RECORDS = "it is no list of records, as orient='records' of pandas writes it"
@@ -216,22 +216,16 @@ def _records_of(content: bytes) -> pl.DataFrame:
     try:
         frame = (pl.read_json if is_list else pl.read_ndjson)(io.BytesIO(content), infer_schema_length=None)
     except pl.exceptions.PolarsError:
-        text = content.decode(errors="replace")
-        for first, part in enumerate([text] if is_list or _fault_of_json(text) is None else text.splitlines(), 1):
-            if (fault := _fault_of_json(part)) is not None:
-                raise ValueError(f"line {first + fault.lineno - 1}: {fault.msg}") from None
+        text, at = content.decode(errors="replace").rstrip(), 0
+        try:
+            while at < len(text):
+                at = json.JSONDecoder().raw_decode(text, _SPACE.match(text, at).end())[1]  # type: ignore[union-attr]
+        except json.JSONDecodeError as error:
+            raise ValueError(f"line {error.lineno}: {error.msg}") from None
         raise ValueError(NO_RECORDS) from None
     if frame.height == 1 and any(dtype.is_nested() for dtype in frame.dtypes):
         raise ValueError(NO_RECORDS)
     return frame
-
-
-def _fault_of_json(text: str) -> json.JSONDecodeError | None:
-    try:
-        json.loads(text or "null")
-    except json.JSONDecodeError as error:
-        return error
-    return None
 
 
 def typed_sheet(frame: pl.DataFrame, name: str) -> Sheet:
