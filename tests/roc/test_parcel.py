@@ -333,7 +333,7 @@ def test_a_class_of_one_row_is_refused():
 
 def test_the_class_to_detect_is_asked_for_before_anything_is_fitted(monkeypatch):
     monkeypatch.setattr(Parcel, "fit_problem", None)
-    with pytest.raises(InputError, match="Name the class to detect .* one of a, b, c"):
+    with pytest.raises(InputError, match=r"Name the class to detect .* one of \['a', 'b', 'c'\]"):
         fit_parcel(to_problem(np.arange(12.0).reshape(6, 2), [*"abcabc"]), max_fpr=0.1)
 
 

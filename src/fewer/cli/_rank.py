@@ -70,9 +70,8 @@ def rank(
     if chunks is not None and (planted or feature_weights or agreement):
         raise InputError("--planted, --feature-weights and --agreement need the table in memory (--no-stream).")
     if feature_weights is not None:
-        search = fewer.search.Annealing(answer="final", by_weights=True)
-        weighter = fewer.FeatureWeighter(search=search, levels=feature_weights, random_state=means.seed)
-        weighter.fit_problem(problem)
+        search, seed = fewer.search.Annealing(answer="final", by_weights=True), means.seed
+        weighter = fewer.FeatureWeighter(None, search, levels=feature_weights, random_state=seed).fit_problem(problem)
         ranking = replace(ranking, extra=ranking.extra | {"weight": weighter.weights_})
         details = f"annealing; its own score {weighter.score_:.3f} is optimistic"
         notes = [*notes, f"The weights are those of squared differences of nearest neighbors ({details})."]

@@ -185,13 +185,11 @@ def _parcel(
 
     rates = {name: value for name, value in vars(detector).items() if name not in ("positive", "learner")}
     chosen: dict[str, Any] = settings | {name: value for name, value in rates.items() if value is not None}
-    if detector.positive is not None:
+    if (positive := detector.positive) is not None:
         labels = {str(label): label for label in problem.classes}
-        if detector.positive not in labels:
-            raise InputError(
-                f"--positive {detector.positive!r} is not a class; {nearest(detector.positive, labels, 'classes')}"
-            )
-        chosen["pos_label"] = labels[detector.positive]
+        if positive not in labels:
+            raise InputError(f"--positive {positive!r} is not a class; {nearest(positive, labels, 'classes')}")
+        chosen["pos_label"] = labels[positive]
     if detector.learner:
         chosen["estimators"] = [
             (name, DiscreteNaiveBayes() if name == "naive-bayes" else fewer.registry.build("estimator", name))

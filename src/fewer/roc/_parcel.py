@@ -629,8 +629,7 @@ def fit_parcel(problem: Problem, seed: int | None = 0, **question: Any) -> tuple
     True
     """
     if problem.n_classes > 2 and question.get("pos_label") is None:
-        found = ", ".join(map(str, problem.classes))
-        raise InputError(f"Name the class to detect (pos_label, --positive), one of {found}.")
+        raise InputError(f"Name the class to detect (pos_label, --positive), one of {list(problem.classes)}.")
     options = Parcel().get_params(deep=False)
     settings = {key: question.pop(key) for key in list(question) if key in options}
     parcel = Parcel(**{"random_state": seed, **settings}).fit_problem(problem)

@@ -136,8 +136,6 @@ def _print_all(results: list[Reproduction], jobs: int) -> None:
 def _print(result: Reproduction, console: Console) -> None:
     from rich.markup import escape
 
-    from fewer_papers._core import KINDS
-
     console.print(f"\n[bold]{escape(result.document.title)}[/bold]")
     for name in dict.fromkeys(cell.table for cell in result.cells):
         _print_table(name, [cell for cell in result.cells if cell.table == name], console)
@@ -147,7 +145,7 @@ def _print(result: Reproduction, console: Console) -> None:
             console.print(f"· {escape(claim.text)}", highlight=False)
     effort = "quick run" if result.run.quick else "full run"
     console.print(f"\n{escape(result.conclusion)}", highlight=False)
-    for kind in KINDS:
+    for kind in result.chance:
         if sum((counts := result.counts_of(kind)).values()):
             console.print(f"Distinct printed {kind}s, {sum(counts.values())}: {_counted(counts)}.", highlight=False)
     console.print(f"{result.seconds:.1f} s, {result.processor:.1f} of processor time, {effort}.", highlight=False)
@@ -164,15 +162,13 @@ def _print_counts(results: list[Reproduction], console: Console) -> None:
     """Print up to three lines a document: verdicts by kind of number, beside answers that know nothing."""
     from rich.table import Table
 
-    from fewer_papers._core import KINDS
-
     table = Table(title="Distinct printed numbers", title_justify="left", title_style="bold", box=None, pad_edge=False)
     table.add_column("document")
     for heading in (*STYLES, "inside", "exchanged", "constant"):
         table.add_column(heading, justify="right")
     for result in results:
-        for kind in KINDS:
-            counts, chance = result.counts_of(kind), result.chance[kind]
+        for kind, chance in result.chance.items():
+            counts = result.counts_of(kind)
             shares = (f"{share:.0%}" for share in (chance.inside, chance.permuted, chance.constant))
             if sum(counts.values()):
                 table.add_row(f"{result.document.name}, {kind}s", *(str(counts[v]) for v in STYLES), *shares)

@@ -729,7 +729,7 @@ class Reproduction:
         return self._counted("printed", kind)
 
     @cached_property
-    def chance(self) -> dict[str, Chance]:
+    def chance(self) -> dict[Kind, Chance]:
         """What share of each kind of numbers lies inside, beside what answers that know nothing would have."""
         return {kind: chance_of(self.cells, self.document.family, kind) for kind in KINDS}
 

@@ -117,11 +117,6 @@ def _appendix(task: str, method: str) -> list[dict[str, Any]]:
     return [row for table in ("B.1", "B.2", "B.3") for row in _printed_subsets(table, task, method=method)]
 
 
-def _printed_wrapper(task: str) -> list[int]:
-    subset: list[int] = _appendix(task, "SFFS_wrapper")[0]["value"]
-    return subset
-
-
 # --------------------------------------------------------------------------------------------------- the work
 
 
@@ -277,7 +272,7 @@ def _one_split(run: Rerun, name: str, split: int) -> dict[str, Any]:
     }
     if name == "BrodSat":
         found["by area"] = _wrapper(parts, "auroc")
-    found["printed early"] = {"features": _printed_wrapper(name)}
+    found["printed early"] = {"features": _appendix(name, "SFFS_wrapper")[0]["value"]}
     found["printed union"] = {"features": _printed("6.3", name, "feature_subset", "combined_union")}
     printed = sorted({tuple(row["value"]) for row in _appendix(name, "Parcel")})
     hull, fpr, tpr = parts.hull(printed)
@@ -505,19 +500,13 @@ def _nearest_cell(table: str, name: str, column: str, printed: list[int], splits
     """Judge the subset on any hull that shares most with a printed one."""
     if isinstance(splits, Absent):
         return judge(table, name, column, printed, splits)
-    nearest, times = _nearest(printed, splits)
+    wanted, hulls = set(printed), [split["parcel"]["subsets"] for split in splits]
+    every = (found for hull in hulls for found in hull)
+    nearest = max(every, key=lambda found: len(wanted & set(found)) / len(wanted | set(found)))
+    times = sum(sorted(printed) in hull for hull in hulls)
     reason = f"Ours is the nearest subset on a hull of {len(splits)} splits; none has the printed one."
     remark = f"On the hull in {times} of {len(splits)} splits."
     return judge(table, name, column, printed, nearest, reason=reason, remark=remark)
-
-
-def _nearest(subset: list[int], splits: list[dict[str, Any]]) -> tuple[list[int], int]:
-    """Return the subset on any hull that shares most with this one, and on how many hulls this one is itself."""
-    wanted = set(subset)
-    every = [found for split in splits for found in split["parcel"]["subsets"]]
-    nearest = max(every, key=lambda found: len(wanted & set(found)) / len(wanted | set(found)))
-    times = sum(sorted(subset) in [sorted(found) for found in split["parcel"]["subsets"]] for split in splits)
-    return sorted(nearest), times
 
 
 # ------------------------------------------------------------------------------------------------- the examples
