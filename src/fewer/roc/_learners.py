@@ -213,12 +213,8 @@ class NaiveBayesLearner(Learner):
         self._n_jobs = n_jobs
         self._levels = np.array([len(table) for table in learnt[0].tables])
         reach = 2 * sum(int(np.abs(table[:, 1] - table[:, 0]).max()) for table in learnt[0].tables)
-        self._fits = (
-            len(learnt) == 1
-            and self._weight is None
-            and reach < 1 << 38
-            and len(self._positive) < 1 << kernels.ROW_BITS
-        )
+        small = reach < 1 << 38 and len(self._positive) < 1 << kernels.ROW_BITS
+        self._fits = small and len(learnt) == 1 and self._weight is None
 
     def outside(self, parent: BoolArray, masks: BoolArray, prices: FloatArray, hull: Line) -> Front:
         """Add to the parent's sums, sort, and keep what sticks out."""
@@ -559,9 +555,7 @@ def kept_aside(problem: Problem, share: float, rng: np.random.Generator, least: 
         for code in range(problem.n_classes):
             rows = rng.permutation(np.flatnonzero(problem.y == code))
             if len(rows) < 2:
-                raise InputError(
-                    f"Class {problem.classes[code]!r} has {len(rows)} row(s); training and validation need one each."
-                )
+                raise InputError(f"Class {problem.classes[code]!r} has {len(rows)} row, but at least two are needed.")
             kept[rows[: min(max(round(share * len(rows)), least), len(rows) - stay)]] = True
         return kept
     if share == 0.0:

@@ -632,8 +632,7 @@ def fit_parcel(problem: Problem, seed: int | None = 0, **question: Any) -> tuple
         raise InputError(f"Name the class to detect (pos_label, --positive), one of {list(problem.classes)}.")
     options = Parcel().get_params(deep=False)
     settings = {key: question.pop(key) for key in list(question) if key in options}
-    parcel = Parcel(**{"random_state": seed, **settings}).fit_problem(problem)
-    parcel = parcel._detector(settings.get("pos_label"))
+    parcel = Parcel(**{"random_state": seed, **settings}).fit_problem(problem)._detector(settings.get("pos_label"))
     asked = {key: value for key, value in question.items() if value is not None}
     if not set(asked) & {"max_fpr", "cost_fp", "cost_fn"}:
         asked["cost_fp"] = asked["cost_fn"] = 1.0

@@ -253,13 +253,12 @@ class RealisableClassifier(ClassifierMixin, BaseEstimator):
             raise InputError(f"There are {len(digests)} keys for {n_samples} rows; give one for each.")
         return shares(digests, self.random_state) < self.share
 
-    def _pair(self) -> tuple[Any, Any]:
+    def _pair(self) -> list[Any]:
         low, high = (vars(self).get(f"{name}_", vars(self)[name]) for name in ("low", "high"))
         for one, other in ((low, high), (high, low)):
             if not hasattr(one, "predict") and hasattr(other, "classes_") and one not in list(other.classes_):
                 raise InputError(f"{one!r} is not a class of the other classifier, which has {list(other.classes_)}.")
-        low, high = (each if hasattr(each, "predict") else _Always(each) for each in (low, high))
-        return low, high
+        return [each if hasattr(each, "predict") else _Always(each) for each in (low, high)]
 
     def _digests(self, X: Any) -> Digests:
         return row_digests(X)

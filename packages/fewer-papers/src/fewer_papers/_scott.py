@@ -449,13 +449,10 @@ def text_2_4(run: Rerun) -> list[Cell]:
         data: Any = run.attempt(partial(run.load, TASKS[name].data)) if name in TASKS else LOST
         features, cases = (_printed("text:2.4", name, metric) for metric in ("n_features", "n_cases"))
         used = then(data, lambda data, name=name: np.dot((1, 3), _held_and_third(name, data)))  # type: ignore[misc]
-        dealt = judge("text 2.4", name, "cases in equal parts", cases, used, role="reading", kind="size")
-        whole = then(data, attrgetter("problem.n_samples"))
-        cells += [
-            judge("text 2.4", name, "features", features, then(data, attrgetter("problem.n_features")), kind="size"),
-            backed(judge("text 2.4", name, "cases", cases, whole, reason=why, kind="size"), dealt),
-            dealt,
-        ]
+        size: Any = partial(judge, "text 2.4", name, kind="size")
+        dealt = size("cases in equal parts", cases, used, role="reading")
+        whole = size("cases", cases, then(data, attrgetter("problem.n_samples")), reason=why)
+        cells += [size("features", features, then(data, attrgetter("problem.n_features"))), backed(whole, dealt), dealt]
     return cells
 
 
@@ -834,12 +831,9 @@ def _claim_algorithms(run: Rerun) -> str:
             problem = _with_positive(data.problem, "man-made")
             rows = run.rng(f"algorithms {split}").permutation(problem.n_samples)
             train, validation, holdout = (problem.take(r) for r in (rows[:1206], rows[1206:1809], rows[1809:2309]))
-            found = []
-            for estimators in ([DiscreteNaiveBayes()], [LeastSquaresClassifier()],
-                               [DiscreteNaiveBayes(), LeastSquaresClassifier()]):  # fmt: skip
-                parcel = Parcel(estimators, method="scott").fit_parts(train, validation)
-                found.append(parcel.held_out_problem(holdout).area)
-            areas.append(found)
+            bayes, linear = DiscreteNaiveBayes(), LeastSquaresClassifier()
+            ways = (Parcel(each, method="scott") for each in ([bayes], [linear], [bayes, linear]))
+            areas.append([each.fit_parts(train, validation).held_out_problem(holdout).area for each in ways])
         return areas
 
     areas = np.mean(run.once("algorithms", compute), axis=0)
