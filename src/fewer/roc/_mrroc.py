@@ -178,8 +178,8 @@ class MRROC:
             if guarantee is None:
                 point = self._classifier(wanted, None, share, choice, random_state)
                 if point.expected_.fpr.estimate > max_fpr:
-                    found = f"More than {100 * max_fpr:g} % false positives are expected on new rows"
-                    point.notes_ = (*point.notes_, f"{found}; a guarantee (such as 0.95) keeps the limit.")
+                    excess = f"More than {100 * max_fpr:g} % false positives are expected on new rows"
+                    point.notes_ = (*point.notes_, f"{excess}; a guarantee (such as 0.95) keeps the limit.")
                 return point
             return self._keeping(wanted, max_fpr, guarantee, share, choice, random_state)
         costs = Costs(1.0 if cost_fp is None else cost_fp, 1.0 if cost_fn is None else cost_fn, share)
