@@ -548,8 +548,16 @@ def test_whole_numbers_that_may_be_classes_draw_a_note_that_names_the_count(tmp_
     )
     assert all(note in notes for notes in notes_of(X, codes, file))
     assert not any(note in notes for notes in notes_of(X, codes, file, task="regression"))
-    for few in (codes % 20, codes / 2, np.arange(260)):
+    for few in (codes % 10, codes / 2, np.arange(260)):
         assert not any("whole numbers" in line for line in to_problem(X, few).notes)
+    X.assign(label=codes % 18).to_csv(file, index=False)
+    grades = (
+        "The target has 18 different whole numbers, read as classes. If it is a quantity, say so: "
+        'task="regression" (--task regression).'
+    )
+    readers = (to_problem(X, codes % 18), read_table(file, "label"), fewer.io.open_stream(file, "label").like)
+    assert all(grades in problem.notes for problem in readers)
+    assert grades not in to_problem(X, codes % 18, task="classification").notes
 
 
 @pytest.mark.parametrize("kind", [lambda y: y, lambda y: y.to_frame(), lambda y: y.astype(object)])

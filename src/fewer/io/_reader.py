@@ -49,6 +49,8 @@ from fewer.problem import (
 from fewer.text import nearest
 
 MAX_INTEGER_CLASSES = 20
+# Different whole numbers up to which nobody is told that they were read as classes.
+SURELY_CLASSES = 10
 # Rows of a class, on average, from which on more whole numbers than that may be classes.
 ROWS_OF_A_CLASS = 5
 # A sparse table that is smaller than this as an array becomes one.
@@ -98,7 +100,7 @@ def infer_task(y: NDArray[Any]) -> Task:
 
 
 def quantity_notes(y: NDArray[Any], n_rows: int) -> list[str]:
-    """Return a note on whole numbers that are read as a quantity and may be codes of classes, or nothing.
+    """Return a note on whole numbers that are read as a quantity and may be codes of classes, or the reverse.
 
     Parameters
     ----------
@@ -118,14 +120,17 @@ def quantity_notes(y: NDArray[Any], n_rows: int) -> list[str]:
     >>> quantity_notes(np.arange(26), 26), quantity_notes(np.array([1, 2]), 26)
     ([], [])
     """
-    if y.dtype.kind not in "iuf" or y.ndim > 1 or infer_task(y) == "classification":
+    values = distinct(y) if y.dtype.kind in "iuf" and y.ndim == 1 else y[:0]
+    if len(values) <= SURELY_CLASSES or np.any(values != np.round(values)):
         return []
-    values = distinct(y)
-    if len(values) * ROWS_OF_A_CLASS > n_rows or np.any(values != np.round(values)):
+    task, read, others = "classification", "a quantity", "they are classes"
+    if infer_task(y) == task:
+        task, read, others = "regression", "classes", "it is a quantity"
+    elif len(values) * ROWS_OF_A_CLASS > n_rows:
         return []
     return [
-        f"The target has {len(values)} different whole numbers, read as a quantity. If they are classes, say so: "
-        'task="classification" (--task classification).'
+        f"The target has {len(values)} different whole numbers, read as {read}. If {others}, say so: "
+        f'task="{task}" (--task {task}).'
     ]
 
 
@@ -227,11 +232,8 @@ class ProblemReader:
         y = y.toarray() if sparse.issparse(y) else y
         several = self.multi_output and _n_columns(y) > 1
         values = several_targets(y, self.place) if several else target_values(y, self.place)
-        target, task = self._decided(values, n_rows)
-        unsure = quantity_notes(target, n_rows) if self.task is None and task == "regression" else []
-        problem = Problem.from_arrays(
-            table.X, target, task=task, names=table.names, kinds=table.kinds, **self.rows
-        )  # fmt: skip
+        target, task, unsure = self._decided(values, n_rows)
+        problem = Problem.from_arrays(table.X, target, task=task, names=table.names, kinds=table.kinds, **self.rows)
         problem.levels.update(table.levels)
         refuse_useless_target(problem)
         problem.check_groups()
@@ -281,8 +283,7 @@ class ProblemReader:
         """Make a problem of a sparse table, and leave it sparse."""
         table = compressed(X)
         n_rows, n_columns = table.shape
-        target, task = self._decided(target_values(y, self.place), n_rows)
-        unsure = quantity_notes(target, n_rows) if self.task is None and task == "regression" else []
+        target, task, unsure = self._decided(target_values(y, self.place), n_rows)
         problem = Problem.from_arrays(np.zeros((n_rows, 1)), target, task=task, **self.rows)
         refuse_useless_target(problem)
         problem.check_groups()
@@ -296,8 +297,8 @@ class ProblemReader:
         names, kinds = plain_names(n_columns), ("numeric",) * n_columns
         return SparseProblem.of(replace(problem, names=names, kinds=kinds, notes=(*self.notes, *unsure)), table)
 
-    def _decided(self, target: NDArray[Any], n_rows: int) -> tuple[NDArray[Any], Task]:
-        """Decide on the task; classes that are whole numbers are whole numbers, however they were stored."""
+    def _decided(self, target: NDArray[Any], n_rows: int) -> tuple[NDArray[Any], Task, list[str]]:
+        """Decide on the task, or note that it is unsure; classes that are whole numbers become them, however stored."""
         if len(target) != n_rows:
             raise InputError(f"The target has {len(target)} rows, but the table has {n_rows}; give one for each row.")
         task = self.task
@@ -311,7 +312,7 @@ class ProblemReader:
         if task == "classification" and target.dtype.kind == "f":
             is_whole = (target == np.round(target)).all() and (np.abs(target) < 2.0**53).all()
             target = target.astype(np.int64) if is_whole else target
-        return target, task
+        return target, task, quantity_notes(target, n_rows) if self.task is None else []
 
     def table(self, X: Any) -> Table:
         """Return the cells of a table, its names distinct, as numbers, with the kinds of its columns."""

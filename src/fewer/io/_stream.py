@@ -816,13 +816,13 @@ class _Survey(PartWork):
         quantity = reading == NUMERALS if text else kind.is_numeric()
         values = np.array([float(value) for value in self._counts]) if quantity else np.array(["text"])
         task = self._task or ("regression" if quantity and self._too_many else infer_task(values))
+        if quantity and not (self._task or self._too_many):
+            self.notes += quantity_notes(values, self.n_seen)
         if task == "regression" and not quantity:
             raise InputError(f"The target {name!r} holds no numbers; task regression needs them.")
         if task == "regression":
             if len(self._counts) < 2:
                 raise InputError(f"The target has only one value, {next(iter(self._counts))}; choose another target.")
-            if not (self._task or self._too_many):
-                self.notes += quantity_notes(values, self.n_seen)
             return ColumnReader(name, "numeric", reading), task, (), np.array([self.n_seen])
         if self._too_many or len(self._counts) == self.n_seen > 2:
             raise InputError(
