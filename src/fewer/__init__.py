@@ -20,21 +20,14 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.2.0"
 
 _HOMES = {
-    "AutoSelector": "fewer.selectors",
-    "Comparison": "fewer.evaluate",
-    "FeatureWeighter": "fewer.selectors",
-    "FewerWarning": "fewer.errors",
-    "InputError": "fewer.errors",
-    "Parcel": "fewer.roc",
-    "Problem": "fewer.problem",
-    "RankSelector": "fewer.selectors",
-    "Selection": "fewer.run.selection",
-    "SubsetEnsemble": "fewer.selectors",
-    "SubsetSelector": "fewer.selectors",
-    "Trace": "fewer.contracts.trace",
-    "alternatives": "fewer.run.api",
-    "compare": "fewer.run.api",
-    "select": "fewer.run.api",
+    "fewer.contracts.trace": ("Trace",),
+    "fewer.errors": ("FewerWarning", "InputError"),
+    "fewer.evaluate": ("Comparison",),
+    "fewer.problem": ("Problem",),
+    "fewer.roc": ("Parcel",),
+    "fewer.run.api": ("alternatives", "compare", "select"),
+    "fewer.run.selection": ("Selection",),
+    "fewer.selectors": ("AutoSelector", "FeatureWeighter", "RankSelector", "SubsetEnsemble", "SubsetSelector"),
 }
 
 # Loaded when first used, as the public ones are, so that a command waits for nothing that it does not need.
@@ -97,8 +90,8 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        globals()[name] = getattr(importlib.import_module(_HOMES[name]), name)  # asked for once
+    if home := next((module for module, names in _HOMES.items() if name in names), None):
+        globals()[name] = getattr(importlib.import_module(home), name)  # asked for once
         return globals()[name]
     if name in (*__all__, *_INTERNAL):
         return importlib.import_module(f"fewer.{name}")

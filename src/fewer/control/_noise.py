@@ -258,9 +258,8 @@ class ChosenNoise(JudgedFolds):
 
     def _controls(self) -> list[Control | None]:
         """Return the control of each level."""
-        if not len(self.levels) or not all(
-            isinstance(level, Real) and 0 <= level < float("inf") for level in self.levels
-        ):
+        are_fine = all(isinstance(level, Real) and 0 <= level < float("inf") for level in self.levels)
+        if not len(self.levels) or not are_fine:
             raise InputError(f"levels={list(self.levels)!r}: give numbers from 0 up, such as (0.0, 0.1, 0.25).")
         return [
             Noise(level, self.probability, self.shape, self.control) if level else self.control for level in self.levels

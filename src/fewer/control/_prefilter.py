@@ -234,22 +234,24 @@ class Correlated(RankingControl):
 
     def run(self, run: Run) -> Trace:
         # Leave out columns on these rows, then search among the others.
-        pairs = Associations(run.problem, self.measure)
-        cluster = self._clusters(pairs, run.problem, run.space)
-        self._report(cluster, pairs, run.problem, run.trace)
-        return replace(run, space=run.space.without(_gone(cluster))).under(self.control)
+        return replace(run, space=run.space.without(self._left_out(run))).under(self.control)
 
     def choose(self, run: RankingRun) -> Trace:
         # Rank once; the highest of each cluster stay.
         scores = run.scores(run.problem, run.rng)
-        pairs = Associations(run.problem, self.measure)
-        cluster = self._clusters(pairs, run.problem, run.space, scores)
-        self._report(cluster, pairs, run.problem, run.trace)
-        kept = ~np.array([bool(_gone(cluster)[unit].all()) for unit in run.space.units])
+        left_out = self._left_out(run, scores)
+        kept = ~np.array([bool(left_out[unit].all()) for unit in run.space.units])
         run.record(fit_size(kept, unit_scores(scores, run.space), run.space))
         run.trace.state["promise"] = f"No two of the features kept have an association of {self.threshold:g} or more."
         run.trace.done = True
         return run.trace
+
+    def _left_out(self, run: Run | RankingRun, scores: FloatArray | None = None) -> BoolArray:
+        """Say which columns go, and report for which others they do."""
+        pairs = Associations(run.problem, self.measure)
+        cluster = self._clusters(pairs, run.problem, run.space, scores)
+        self._report(cluster, pairs, run.problem, run.trace)
+        return cluster != np.arange(len(cluster))
 
     def _clusters(
         self, pairs: Associations, problem: Problem, space: SearchSpace, scores: FloatArray | None = None
@@ -289,10 +291,6 @@ class Correlated(RankingControl):
             trace.note(f"{names[leader]!r} stands for {listed(like, NAMED)} ({self.threshold:g} or more alike).")
         if len(stays) > NAMED:
             trace.note(f"{len(stays) - NAMED} more columns stand for others like them.")
-
-
-def _gone(cluster: IntArray) -> BoolArray:
-    return cluster != np.arange(len(cluster))
 
 
 def _hardly_varies(problem: Problem, share: float) -> BoolArray:

@@ -243,6 +243,12 @@ def with_columns(problem: Problem, columns: FloatArray, sources: IntArray) -> Pr
     )
 
 
+def with_shuffled(problem: Problem, sources: IntArray, rng: np.random.Generator) -> Problem:
+    """Return a problem with shuffled copies of some of its columns behind its own."""
+    copies = np.column_stack([problem.X[shuffled_rows(problem, rng), column] for column in sources])
+    return with_columns(problem, copies, sources)
+
+
 def shuffled_rows(problem: Problem, rng: np.random.Generator) -> IntArray:
     """Draw an order of the rows; with row groups, whole groups change places with others of their size."""
     if problem.groups is None:

@@ -11,7 +11,7 @@ from scipy.stats import binom
 from fewer.contracts import Control, IncompatibleError
 from fewer.contracts.declaring import Fraction, Repeats, parameters
 from fewer.contracts.trace import Trace
-from fewer.control._ranking import RankingControl, RankingRun, fit_size, shuffled_rows, unit_scores, with_columns
+from fewer.control._ranking import RankingControl, RankingRun, fit_size, unit_scores, with_shuffled
 from fewer.problem import BoolArray, FloatArray, IntArray, mask_of
 
 Procedure = Literal["bh", "by", "fpr", "fwe"]
@@ -271,8 +271,7 @@ class Shadow(RankingControl):
         columns = np.concatenate([space.units[unit] for unit in alive])
         everyone = np.concatenate(space.units)
         copied = np.resize(everyone, max(len(everyone), FEWEST_SHADOWS))
-        copies = np.column_stack([run.problem.X[shuffled_rows(run.problem, rng), column] for column in copied])
-        table = with_columns(run.problem, copies, copied)
+        table = with_shuffled(run.problem, copied, rng)
         forced, added = np.flatnonzero(space.base), np.arange(run.problem.n_features, table.n_features)
         used = np.unique(np.concatenate([columns, forced, added]))
         scores = np.full(table.n_features, -np.inf)
@@ -382,8 +381,7 @@ class Probe(RankingControl):
             while state["run"] < self.n_runs:
                 rng = np.random.default_rng([state["seed"], state["run"]])
                 sources = rng.choice(varying, self.n_probes)
-                probes = np.column_stack([run.problem.X[shuffled_rows(run.problem, rng), column] for column in sources])
-                scores = run.scores(with_columns(run.problem, probes, sources), rng)
+                scores = run.scores(with_shuffled(run.problem, sources, rng), rng)
                 state["hits"] += unit_scores(scores, space) > scores[run.problem.n_features :].max()
                 state["run"] += 1
                 self._tell(run)

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fewer.errors import one_line
 from fewer.estimators import ClassScoresMixin
-from fewer.problem import FloatArray, InputError, checked_weights
+from fewer.problem import FloatArray, checked_weights
 
 
 class LeastSquaresClassifier(ClassifierMixin, ClassScoresMixin, BaseEstimator):
@@ -55,8 +55,6 @@ class LeastSquaresClassifier(ClassifierMixin, ClassScoresMixin, BaseEstimator):
             X, y = validate_data(self, X, y, dtype=np.float64, order="C")
         codes = self._learn_classes(y)
         share = np.ones(len(y)) if sample_weight is None else checked_weights(sample_weight, len(y))
-        if not share.any():
-            raise InputError("Every row has sample_weight zero; at least one must count.")
         binary = len(self.classes_) == 2
         targets = codes[:, None] == (1 if binary else np.arange(len(self.classes_)))
         # Centering keeps a large offset from swallowing small differences.

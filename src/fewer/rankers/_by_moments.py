@@ -154,11 +154,10 @@ def target_sums(rows: Problem | Stream, resources: Resources) -> tuple[TargetMom
     return sums
 
 
-def level_tables(rows: Problem | JointCounts | None) -> LevelTable:
+def level_tables(rows: Problem | JointCounts) -> LevelTable:
     """Say how nominal columns are counted: from rows, a column at a time; or from counts over all chunks."""
     if isinstance(rows, JointCounts):
         return lambda column: rows.table(column)[:-1]
-    assert rows is not None
 
     def count(column: int) -> FloatArray:
         cells = rows.X[:, column]

@@ -53,6 +53,9 @@ class ModelRanker(Ranker):
         Folds; None fits one model to all rows.
     """
 
+    takes: ClassVar[frozenset[str]] = ROWS
+    depends_on: ClassVar[frozenset[str]] = CHANGES - {"labels"}  # what its estimator depends on
+
     estimator: Model = None
     cv: CV = 5
 
@@ -266,8 +269,6 @@ class Importance(ModelRanker):
     command_name = "importance"
     # Compiled ways to importances, None where one does not apply: selectors add that of the engine of forests.
     ways: ClassVar[list[Way]] = []
-    takes: ClassVar[frozenset[str]] = ROWS
-    depends_on: ClassVar[frozenset[str]] = CHANGES - {"labels"}  # what its estimator depends on
 
     estimator: Annotated[Any, HasMethods("fit"), None] = None
     threshold: Annotated[float | str | None, Real, str, None] = None
@@ -660,8 +661,6 @@ class Shap(ModelRanker):
     """
 
     command_name = "shap"
-    takes: ClassVar[frozenset[str]] = ROWS
-    depends_on: ClassVar[frozenset[str]] = CHANGES - {"labels"}  # what its estimator depends on
 
     def _measure(self, problem: Problem, parts: list[Split], seed: int, resources: Resources) -> FloatArray:
         by_fold = []

@@ -86,9 +86,7 @@ class _Sequential(Search):
             must_go_on = score == -np.inf or (size < space.min_units if self.adding else size > space.max_units)
             gain = round(new_score - score, 11)
             enough = self.min_gain is None or gain > self.min_gain or (gain == self.min_gain and not self.adding)
-            if not must_go_on and not enough:
-                return
-            if not must_go_on and not self._is_shown(scorer, mask, after, len(units)):
+            if not must_go_on and not (enough and self._is_shown(scorer, mask, after, len(units))):
                 return
             state.update(mask=after, score=new_score, order=[*state["order"], unit])
             best, best_score = state["best"], state["best_score"]

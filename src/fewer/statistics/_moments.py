@@ -226,11 +226,9 @@ class ClassMoments(_Moments):
         between, within : arrays of shape (n_columns,)
             Weighted sums of squares.
         """
-        ahead, total = _ratio(self._first, self.mass), across(self.mass)
-        mean = self.shift + ahead
-        middle = _ratio(across(self.mass * mean), total)
-        between = across(self.mass * (mean - middle[:, None]) ** 2)
-        return between, across(np.maximum(self._second - self._first * ahead, 0.0))
+        mean = self.mean
+        middle = _ratio(across(self.mass * mean), across(self.mass))
+        return across(self.mass * (mean - middle[:, None]) ** 2), across(self.deviation)
 
 
 class TargetMoments(_Moments):

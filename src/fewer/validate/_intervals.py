@@ -563,15 +563,11 @@ def corrected_resampled_t(differences: ArrayLike, n_train: int, n_test: int) -> 
         d = np.asarray(differences, dtype=np.float64)
     if len(d) < 2:
         raise InputError(f"A t-test needs at least 2 differences, not {len(d)}.")
-    claim = "both rules score equally"
     error = float(np.sqrt((1.0 / len(d) + n_test / n_train) * d.var(ddof=1)))
     mean = float(d.mean())
-    if error == 0.0:
-        return Significance(
-            0.0 if mean == 0 else float(np.copysign(np.inf, mean)), float(mean == 0), "corrected resampled t", claim
-        )
-    statistic = mean / error
-    return Significance(statistic, float(2.0 * stats.t.sf(abs(statistic), len(d) - 1)), "corrected resampled t", claim)
+    statistic = mean / error if error > 0 else np.copysign(np.inf, mean) if mean else 0.0
+    p_value = float(2.0 * stats.t.sf(abs(statistic), len(d) - 1))
+    return Significance(float(statistic), p_value, "corrected resampled t", "both rules score equally")
 
 
 def wilcoxon(scores_a: ArrayLike, scores_b: ArrayLike) -> Significance:
