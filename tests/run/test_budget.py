@@ -19,7 +19,7 @@ from fewer.search import PBIL, Annealing, Genetic
 from making import make_problem
 
 
-@pytest.mark.parametrize(("text", "seconds"), [("60", 60), ("60s", 60), (" 2 min", 120), ("1.5h", 5400), (7, 7)])
+@pytest.mark.parametrize(("text", "seconds"), [("60", 60), ("60s", 60), (" 2 min", 120), ("1.5h", 5400), (7, 7), ("1 hour", 3600), ("2 minutes", 120)])
 def test_amounts_of_time(text, seconds):
     assert parse_budget(text) == seconds
 
@@ -66,6 +66,8 @@ def test_seconds_become_subsets_and_auto_gets_wider_with_them(monkeypatch):
         make_plan(problem, "fisher", budget=10.0)
     with pytest.raises(InputError, match="is not a duration"):
         fewer.select(problem.X, problem.y, budget="a while")
+    with pytest.raises(InputError, match="'N subsets' is for searches, not for auto"):
+        fewer.select(problem.X, problem.y, budget="5000 subsets")
 
 
 def test_the_machine_is_measured():

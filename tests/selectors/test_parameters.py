@@ -37,7 +37,7 @@ def test_amounts_of_memory(text, n_bytes):
     assert parse_memory(text) == n_bytes
 
 
-@pytest.mark.parametrize("text", ["", "much", "5 PB", "-1GB"])
+@pytest.mark.parametrize("text", ["", "much", "5 PB", "-1GB", 0, -1, "0"])
 def test_what_is_no_amount_of_memory(text):
     with pytest.raises(InputError, match="is not an amount of memory"):
         parse_memory(text)

@@ -26,7 +26,6 @@ FIRST_SUBSETS, MEASURED = 4, 0.1
 TIMED, TIMED_OF_A_CLASS = 100, 8
 # A race takes longer by this power of its rows; what comes beside it (stand-ins, pictures) is this share of one.
 GROWTH, BESIDE = 1.2, 0.5
-UNITS = {"": 1.0, "s": 1.0, "sec": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 
 @dataclass(frozen=True)
@@ -192,10 +191,11 @@ def parse_budget(text: str | float) -> float:
     >>> parse_budget("60s"), parse_budget("2 min"), parse_budget(5)
     (60.0, 120.0, 5.0)
     """
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*", str(text).lower())
-    if match is None or match[2] not in UNITS or float(match[1]) <= 0:
-        raise InputError(f"budget={text!r} is not a duration; write for example '60s', '5min' or '1h'.")
-    return float(match[1]) * UNITS[match[2]]
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(s|sec|seconds?|m|min|minutes?|h|hours?|)\s*", str(text).lower())
+    if match is None or float(match[1]) <= 0:
+        other = "; 'N subsets' is for searches, not for auto" if "subset" in str(text) else ""
+        raise InputError(f"budget={text!r} is not a duration; write for example '60s', '5min' or '1h'{other}.")
+    return float(match[1]) * {"m": 60.0, "h": 3600.0}.get(match[2][:1], 1.0)
 
 
 def seconds_of_auto(auto: AutoSelector, problem: Problem, seed: int = 0) -> tuple[int, float]:

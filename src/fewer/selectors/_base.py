@@ -102,10 +102,10 @@ def parse_memory(text: str | int) -> int:
     >>> parse_memory("1GiB"), parse_memory("2 kB"), parse_memory(4096)
     (1073741824, 2000, 4096)
     """
-    if isinstance(text, Integral):
+    if isinstance(text, Integral) and text > 0:
         return int(text)
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?\s*", str(text).lower())
-    if match is None:
+    if match is None or not float(match[1]):
         raise InputError(f"memory={text!r} is not an amount of memory; write for example '512MiB' or '2GiB'.")
     number, prefix, binary = match.groups()
     return int(float(number) * (1024 if binary else 1000) ** " kmgt".index(prefix or " "))
