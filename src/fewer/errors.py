@@ -203,6 +203,18 @@ def telling(what: str, *about: object) -> Iterator[None]:
         raise InputError(f"{whose} failed: {reason}") from error
 
 
+def refuse_class(component: Any) -> None:
+    """Refuse a class where an object is meant.
+
+    Parameters
+    ----------
+    component : object
+        As it was given.
+    """
+    if isinstance(component, type):
+        raise InputError(f"{component.__name__} is a class; give an object: {component.__name__}().")
+
+
 @contextmanager
 def one_line() -> Iterator[None]:
     r"""Let what scikit-learn and NumPy refuse be refused by us, in one line.

@@ -3,10 +3,11 @@ import json
 
 import numpy as np
 import pytest
-from sklearn.feature_selection import SelectKBest
+from sklearn.feature_selection import SelectKBest, VarianceThreshold
 from sklearn.model_selection import GroupKFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
 
 import fewer
 from fewer.criteria import KNN
@@ -262,3 +263,25 @@ def test_the_columns_of_the_table_stand_under_their_headings():
     assert told.startswith("  name ")
     assert [told.index(f" {cell}") + 2 for cell in "abcde"] == ends
     assert len(told) == len(_line([""] * 9, 4)) == 107
+
+
+def test_a_dict_may_name_methods_and_estimators():
+    problem = make_problem(n_rows=60)
+    told = fewer.compare(problem.X, problem.y, {"mine": "fisher"}, {"near": "knn"}, cv=2, random_state=0)
+    listed = fewer.compare(problem.X, problem.y, ["fisher"], ["knn"], cv=2, random_state=0)
+    assert (told.methods[0].name, told.methods[0].estimator) == ("mine", "near")
+    assert told.methods[0].score == listed.methods[0].score
+
+
+@pytest.mark.parametrize("given", [{"methods": [VarianceThreshold]}, {"estimators": {"tree": DecisionTreeClassifier}}])
+def test_a_class_is_no_method_and_no_estimator(given):
+    problem = make_problem(n_rows=60)
+    with pytest.raises(InputError, match=r"is a class; give an object: \w+\(\)"):
+        fewer.compare(problem.X, problem.y, **given)
+
+
+def test_a_method_that_keeps_all_features_promises_nothing_of_fewer():
+    problem = make_problem(n_rows=60)
+    told = fewer.compare(problem.X, problem.y, [VarianceThreshold()], ["knn"], cv=2, random_state=0)
+    n = problem.n_features
+    assert told.verdict == f"All {n} features are selected for kNN (VarianceThreshold), so there is nothing to compare."

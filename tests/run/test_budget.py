@@ -19,7 +19,10 @@ from fewer.search import PBIL, Annealing, Genetic
 from making import make_problem
 
 
-@pytest.mark.parametrize(("text", "seconds"), [("60", 60), ("60s", 60), (" 2 min", 120), ("1.5h", 5400), (7, 7), ("1 hour", 3600), ("2 minutes", 120)])
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("60", 60), ("60s", 60), (" 2 min", 120), ("1.5h", 5400), (7, 7), ("1 hour", 3600), ("2 minutes", 120)],
+)
 def test_amounts_of_time(text, seconds):
     assert parse_budget(text) == seconds
 

@@ -335,6 +335,7 @@ class Verdict:
         cls, difference: float | None, low: float | None, high: float | None, *,
         n_chosen: int, n_features: int, score_name: str, by: str = "", rows_needed: int = 0, unit: str = "rows",
         score: float | None = None, baseline: float | None = None, one_sided: float = ONE_SIDED,
+        tried_fewer: bool = False,
     ) -> Verdict:  # fmt: skip
         """Decide which of the kinds it is, other than that nothing was found.
 
@@ -358,6 +359,8 @@ class Verdict:
             As in the class.
         one_sided : float
             The distance from the middle to the bound of what may be lost, as a share of that to `low`.
+        tried_fewer : bool
+            Whether smaller sizes were measured before all features were kept.
 
         Returns
         -------
@@ -368,7 +371,9 @@ class Verdict:
         verb = "is" if n_chosen == 1 else "are"
         if n_chosen == n_features:
             all_ = f"All {n_features:,} features are" if n_features > 1 else "The only feature is"
-            sentence = f"{all_} kept: with fewer, held-out {metric} is expected to be lower."
+            sentence = f"{all_} selected{by}, so there is nothing to compare."
+            if tried_fewer:
+                sentence = f"{all_} kept: with fewer, held-out {metric} is expected to be lower."
             return cls(Kind.AS_GOOD, 0.0, 0.0, 0.0, 0.0, baseline, 0, sentence)
         if difference is None or low is None or high is None:
             return cls(Kind.NOT_KNOWN, difference, None, None, None, baseline, 0,
@@ -593,8 +598,9 @@ def name_of(estimator: str) -> str:
 def _said(row: MethodScore, scoring: str, n_features: int, baseline: float | None) -> Verdict:
     low = row.difference_low if row.joint_low is None else row.joint_low
     high = row.difference_high if row.joint_high is None else row.joint_high
+    n_chosen = n_features if row.n_features >= n_features else min(round(row.n_features), n_features - 1)
     return Verdict.of(
-        row.difference, low, high, n_chosen=round(row.n_features), n_features=n_features, score_name=scoring,
+        row.difference, low, high, n_chosen=n_chosen, n_features=n_features, score_name=scoring,
         by=f" for {name_of(row.estimator)} ({row.name})", one_sided=ONE_SIDED if row.joint_low is None else 1.0,
         score=row.score, baseline=baseline,
     )  # fmt: skip

@@ -17,7 +17,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, validate_param
 
 from fewer import criteria, evaluate, registry
 from fewer.contracts import Resources
-from fewer.errors import InputError, each_once, one_line
+from fewer.errors import InputError, each_once, one_line, refuse_class
 from fewer.estimators import ROW_METADATA
 from fewer.evaluate import Alternatives, Comparison, OnProgress
 from fewer.io import (
@@ -37,7 +37,7 @@ from fewer.io._reader import ProblemReader
 from fewer.logs import Progress, is_watched
 from fewer.problem import Column, Problem, Task
 from fewer.run import streaming
-from fewer.run.planning import AUTO_ROWS, build_component, fewer_folds, make_plan, prepare_rows, thin, treat_rare
+from fewer.run.planning import AUTO_ROWS, build_component, fewer_folds, make_plan, prepare_rows, thin, treat_rare  # fmt: skip
 from fewer.run.request import Request
 from fewer.run.running import Followers, run_kept, versions
 from fewer.run.selection import Selection
@@ -598,11 +598,12 @@ def _named(given: Sequence[Any] | Mapping[str, Any], build: Callable[[str], tupl
     """Name each component: as it was typed, or after its class, numbered where a name is taken."""
     components = [given] if isinstance(given, str) else given.values() if isinstance(given, Mapping) else given
     for component in components:
+        refuse_class(component)
         if not (isinstance(component, str) or hasattr(component, "get_params")):
             shown = " ".join(repr(component).split())
             raise InputError(f"{shown} is neither a name nor a scikit-learn estimator.")
     if isinstance(given, Mapping):
-        return dict(given)
+        return {name: build(part)[1] if isinstance(part, str) else part for name, part in given.items()}
     named: dict[str, Any] = {}
     for component in components:
         name, built = build(component) if isinstance(component, str) else (type(component).__name__, component)

@@ -14,7 +14,7 @@ from fewer.contracts import Component, SearchSpace, refuse_unmet_needs
 from fewer.control import Prefilter
 from fewer.criteria import KNN
 from fewer.criteria.cross_validated import refuse_scoring
-from fewer.errors import InputError
+from fewer.errors import InputError, refuse_class
 from fewer.evaluate import luck_of_best
 from fewer.kernels.device import tell
 from fewer.problem import Problem
@@ -327,8 +327,7 @@ def build_component(kind: registry.ComponentKind, component: Any, problem: Probl
     >>> build_component("criterion", "knn:n_neighbors=3", problem)
     KNN(n_neighbors=3)
     """
-    if isinstance(component, type):
-        raise InputError(f"{component.__name__} is a class; give an object: {component.__name__}().")
+    refuse_class(component)
     built = registry.build(kind, component, problem.task) if isinstance(component, str) else component
     for part in (built, *built.get_params().values()) if isinstance(built, Component) else ():
         if isinstance(part, Component):

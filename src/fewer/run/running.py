@@ -121,7 +121,7 @@ class Interrupted(KeyboardInterrupt):
     """
 
     def __init__(self, selection: Selection | None) -> None:
-        super().__init__("interrupted")
+        super().__init__("interrupted" + ("" if selection is None else "; the error's `selection` is the best so far"))
         self.selection = selection
 
 

@@ -278,11 +278,8 @@ class Selection(Suspected, Origin, Scores, Chosen):
             numbers.get("difference_low"), numbers.get("difference_high"),
             n_chosen=len(self.features), n_features=self.n_features, score_name=self.score_name, by=by,
             rows_needed=numbers.get("rows_to_tell", 0), score=score, baseline=numbers.get("baseline"),
-            unit="groups" if numbers.get("by") == "group" else "rows",
+            unit="groups" if numbers.get("by") == "group" else "rows", tried_fewer=bool(self.prefer),
         )  # fmt: skip
-        if len(self.features) == self.n_features and not self.prefer:  # nobody looked at fewer
-            all_ = f"All {self.n_features:,} features are" if self.n_features > 1 else "The only feature is"
-            return replace(made, sentence=f"{all_} selected, so there is nothing to compare.{self._by_luck()}")
         return replace(made, sentence=made.sentence + self._by_luck())
 
     def _by_luck(self) -> str:
