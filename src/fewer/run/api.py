@@ -32,12 +32,12 @@ from fewer.io import (
     plain_frame,
     read_table,
     text_name,
-)
+)  # fmt: skip
 from fewer.io._reader import ProblemReader
 from fewer.logs import Progress, is_watched
 from fewer.problem import Column, Problem, Task
 from fewer.run import streaming
-from fewer.run.planning import AUTO_ROWS, build_component, fewer_folds, make_plan, prepare_rows, thin, treat_rare  # fmt: skip
+from fewer.run.planning import AUTO_ROWS, build_component, fewer_folds, make_plan, prepare_rows, thin, treat_rare
 from fewer.run.request import Request
 from fewer.run.running import Followers, run_kept, versions
 from fewer.run.selection import Selection
