@@ -226,18 +226,18 @@ def _note(alpha, coefficients, members, entered, sizes):
 
 
 @kernel()
-def follow(alphas, shares, fit, known, groups, ever, found, most):
+def follow(alphas, shares, fit, known, groups, ever, arrivals, most):
     """Fit with one penalty after the other, from where the fit stands, and note when groups come in.
 
     shares : (lengths, squares)
         What a penalty of one costs.
-    found : (entered, sizes)
+    arrivals : (entered, sizes)
         For each group that can enter, the penalty at which it did, 0 so far, and its coefficient there; changed.
     most : int
         The path ends at the penalty at which this many groups are in.
     The result is how many penalties are done, and −1 or a group whose rows of the matrix must be known to go on.
     """
-    entered, sizes = found
+    entered, sizes = arrivals
     last = fit[0][groups[1]]
     for step in range(alphas.shape[0]):
         penalty = (alphas[step] * shares[0], alphas[step] * shares[1])
@@ -401,7 +401,7 @@ def _go(at, corners):
 
 
 @kernel(counted=False, fastmath={"contract", "reassoc", "nsz"})
-def turn_corners(alphas, alpha, fit, known, members, corners, found, most):
+def turn_corners(alphas, alpha, fit, known, members, corners, arrivals, most):
     """Follow the lasso from corner to corner (Osborne, Presnell and Turlach 2000; Efron and others 2004).
 
     A group comes in where its gradient reaches the penalty, and goes out where its coefficient reaches zero. In between
@@ -412,7 +412,7 @@ def turn_corners(alphas, alpha, fit, known, members, corners, found, most):
     The result is how many penalties are done, and −1, a group whose rows of the matrix must be known to go on, or −2
     where columns depend on each other so much that the fit must be approached.
     """
-    (coefficients, gradient), (gram, place), (entered, sizes) = fit, known, found
+    (coefficients, gradient), (gram, place), (entered, sizes) = fit, known, arrivals
     step, corner, turned = 0, 0, True
     while step < alphas.shape[0]:
         if turned:
@@ -550,7 +550,7 @@ def _jump(products, columns, penalty, now, pull, lower, room):
 
 
 @kernel()
-def fit_products(products, columns, penalties, found, tolerance, most):
+def fit_products(products, columns, penalties, coefficients, tolerance, most):
     """Fit least squares with one penalty after the other to some columns, whose products are known.
 
     products : (gram, pulls)
@@ -558,15 +558,15 @@ def fit_products(products, columns, penalties, found, tolerance, most):
     columns : (k,) int64
     penalties : (lengths, squares)
         Each (m,), from strong to weak: every fit goes on from the one before.
-    found : (m, k) float64
-        The coefficients.
+    coefficients : (m, k) float64
+        Those of each fit.
 
     Says whether all converged.
     """
     gram, pulls = products
     k = columns.shape[0]
     now, pull, lower, room = np.zeros(k), pulls[columns], np.empty((MOST_JUMPED, MOST_JUMPED)), np.empty((2, k))
-    for step in range(found.shape[0]):
+    for step in range(coefficients.shape[0]):
         largest, rounds = tolerance, 0
         penalty = penalties[0][step], penalties[1][step]
         while largest >= tolerance and rounds < most:
@@ -586,5 +586,5 @@ def fit_products(products, columns, penalties, found, tolerance, most):
                     largest = max(largest, abs(change) * np.sqrt(curvature))
         if largest >= tolerance:
             return False
-        found[step] = now
+        coefficients[step] = now
     return True

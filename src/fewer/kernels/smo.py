@@ -21,13 +21,13 @@ FLAT = 1e-12  # Stands for a curvature that is not positive.
 
 
 @inner()
-def _kernel_row(distances, first, n, column, own, gamma, out, place):
+def _kernel_row(distances, first, n, column, value, gamma, out, place):
     """Write exp(-gamma · (distance + the new column's part)) of n rows in single precision.
 
     The exponential is a power of two and a series of 13 terms, which loops do on whole vectors.
     """
     for t in range(n):
-        gap = get(column, t) - own
+        gap = get(column, t) - value
         x = -gamma * (get(distances, first + t) + gap * gap)
         x = x if x > -700.0 else -700.0
         # x = k ln 2 + r with |r| ≤ ½ ln 2; ln 2 in two parts keeps the digits of r (Cody and Waite).

@@ -37,10 +37,10 @@ class Tests:
     p_value: FloatArray
     log_p: FloatArray
 
-    def put(self, columns: Any, found: Tests) -> None:
+    def put(self, columns: Any, tests: Tests) -> None:
         """Write the tests of some columns."""
-        self.statistic[columns], self.p_value[columns] = found.statistic, found.p_value
-        self.log_p[columns] = found.log_p
+        self.statistic[columns], self.p_value[columns] = tests.statistic, tests.p_value
+        self.log_p[columns] = tests.log_p
 
     def ranking(self, *, by_p: bool = False) -> Ranking:
         """Rank by the statistics; or, where these have different degrees of freedom, by −log₁₀ p."""

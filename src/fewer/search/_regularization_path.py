@@ -301,22 +301,22 @@ class _PenalisedFit:
         fit, known = (self.coefficients[:, 0], self.gradient[:, 0]), (self.gram, self.place)
         return int(descend_singly(fit, known, groups, penalty, self._ever, TOLERANCE))
 
-    def _rows(self, some: IntArray) -> FloatArray:
+    def _rows(self, inputs: IntArray) -> FloatArray:
         """Return the rows of the matrix of the problem that belong to some inputs."""
-        if len(some) == self.inputs.shape[1]:
+        if len(inputs) == self.inputs.shape[1]:
             halves = self.inputs * np.sqrt(self._bend)[:, None]
-            products = (halves.T @ halves)[some]  # of one array with itself BLAS computes one half
+            products = (halves.T @ halves)[inputs]  # of one array with itself BLAS computes one half
         else:
-            products = (self.inputs[:, some] * self._bend[:, None]).T @ self.inputs
-        return products - self._bend.sum() * np.outer(self._center[some], self._center)
+            products = (self.inputs[:, inputs] * self._bend[:, None]).T @ self.inputs
+        return products - self._bend.sum() * np.outer(self._center[inputs], self._center)
 
-    def _learn(self, some: IntArray) -> None:
-        rows, known = self._rows(some), int(np.count_nonzero(self.place >= 0))
-        self.place[some] = np.arange(known, known + len(some))
-        if known + len(some) > len(self.gram):  # with room for as many as are known, so that few copies are made
+    def _learn(self, inputs: IntArray) -> None:
+        rows, known = self._rows(inputs), int(np.count_nonzero(self.place >= 0))
+        self.place[inputs] = np.arange(known, known + len(inputs))
+        if known + len(inputs) > len(self.gram):  # with room for as many as are known, so that few copies are made
             self.gram = np.concatenate([self.gram[:known], rows, np.empty((known, rows.shape[1]))])
         else:
-            self.gram[known : known + len(some)] = rows
+            self.gram[known : known + len(inputs)] = rows
 
 
 def _targets(problem: Problem, weights: FloatArray) -> FloatArray:

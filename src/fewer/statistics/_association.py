@@ -135,40 +135,40 @@ class Associations:
         levels, codes = np.unique(cells[known], return_inverse=True)
         return sparse.csr_array((self._roots[known], (known, codes)), shape=(len(cells), max(len(levels), 1)))
 
-    def block(self, some: IntArray, others: IntArray) -> FloatArray:
+    def block(self, columns: IntArray, others: IntArray) -> FloatArray:
         """Compare some columns with others; column `target` is the target.
 
         Parameters
         ----------
-        some, others : int arrays
+        columns, others : int arrays
             Columns.
 
         Returns
         -------
-        array of shape (len(some), len(others))
+        array of shape (len(columns), len(others))
             Between 0 and 1.
         """
-        out = np.zeros((len(some), len(others)))
-        a, b = self.nominal[some], self.nominal[others]
+        out = np.zeros((len(columns), len(others)))
+        a, b = self.nominal[columns], self.nominal[others]
         if (~a).any() and (~b).any():
-            out[np.ix_(~a, ~b)] = self._correlations(some[~a], others[~b])
+            out[np.ix_(~a, ~b)] = self._correlations(columns[~a], others[~b])
         for i in np.flatnonzero(a):
-            out[i, ~b] = self._ratios(int(some[i]), others[~b])
-            out[i, b] = [self._cramer(int(some[i]), int(f)) for f in others[b]]
+            out[i, ~b] = self._ratios(int(columns[i]), others[~b])
+            out[i, b] = [self._cramer(int(columns[i]), int(f)) for f in others[b]]
         for j in np.flatnonzero(b):
-            out[~a, j] = self._ratios(int(others[j]), some[~a])
+            out[~a, j] = self._ratios(int(others[j]), columns[~a])
         return out
 
-    def _correlations(self, some: IntArray, others: IntArray) -> FloatArray:
+    def _correlations(self, columns: IntArray, others: IntArray) -> FloatArray:
         """Return |r| over the rows where both are known: from sums, sums of squares and products over these rows."""
         if self._known.all():
-            return np.minimum(np.abs(self._standardized[:, some].T @ self._standardized[:, others]), 1.0)
-        mass_a, mass_b = self._mass[:, some], self._mass[:, others]
+            return np.minimum(np.abs(self._standardized[:, columns].T @ self._standardized[:, others]), 1.0)
+        mass_a, mass_b = self._mass[:, columns], self._mass[:, others]
         n = np.maximum(mass_a.T @ mass_b, 1e-300)
-        first_a, first_b = self._cells[:, some].T @ mass_b, mass_a.T @ self._cells[:, others]
-        second_a = self._squares[:, some].T @ mass_b - first_a**2 / n
+        first_a, first_b = self._cells[:, columns].T @ mass_b, mass_a.T @ self._cells[:, others]
+        second_a = self._squares[:, columns].T @ mass_b - first_a**2 / n
         second_b = mass_a.T @ self._squares[:, others] - first_b**2 / n
-        product = self._cells[:, some].T @ self._cells[:, others] - first_a * first_b / n
+        product = self._cells[:, columns].T @ self._cells[:, others] - first_a * first_b / n
         varies = (second_a > 1e-12) & (second_b > 1e-12)
         lengths = np.sqrt(np.where(varies, second_a * second_b, 1.0))
         return np.where(varies, np.minimum(np.abs(product) / lengths, 1.0), 0.0)
