@@ -510,7 +510,7 @@ class CrossValidatedScorer(PredictiveScorer):
         out = np.full(shape, np.nan)
         for fold, (train, test) in enumerate(self._splits):
             cells = self._preparation.cells(mask, test)
-            model = self._recorded(mask, self._part(fold)) or self._behind_preparation(mask, train, cells)
+            model = self._recorded(mask, self._part(fold, mask)) or self._behind_preparation(mask, train, cells)
             out[test] = _outputs(model or self._fit(mask, train), cells, rows)
         return out
 
@@ -629,7 +629,7 @@ class CrossValidatedScorer(PredictiveScorer):
                 return None
             importances[columns], score = answer
             return importances, score
-        part = self._part(ALL_ROWS if fold is None else fold)
+        part = self._part(ALL_ROWS if fold is None else fold, mask)
         model = self._recorded(mask, part)
         known = None if part is None or model is None else part.importances()
         if known is None:
@@ -638,7 +638,7 @@ class CrossValidatedScorer(PredictiveScorer):
         return importances, float("nan") if fold is None else self._attempt(lambda: self._score_model(model, fold))
 
     def _score_split(self, mask: Masks, fold: int) -> float:
-        part, (train, test) = self._part(fold), self._splits[fold]
+        part, (train, test) = self._part(fold, mask), self._splits[fold]
         if part is not None and np.count_nonzero(mask) == len(self._parent) + 1:
             part.start_from(self._parent)
         cells = self._preparation.cells(mask, test)
@@ -659,8 +659,10 @@ class CrossValidatedScorer(PredictiveScorer):
             return float(1.0 - ((truth - model.predict(test)) ** 2).sum() / spread)  # as `r2_score` has it, to the bit
         return float(self._scoring(model, np.empty((len(test), 0)), self._labels[test], **weights))
 
-    def _part(self, fold: int) -> Part | None:
+    def _part(self, fold: int, mask: Any = None) -> Part | None:
         """Return a fold laid out for models that are fitted on many subsets; None if these go the ordinary way."""
+        if isinstance(self._maker, PartMaker) and self._maker.rounds_alone and np.count_nonzero(mask) == 1:
+            return None
         if fold not in self._parts:
             everyone = np.arange(self.problem.n_samples)
             train, test = (everyone, everyone[:1]) if fold == ALL_ROWS else self._splits[fold]
@@ -690,7 +692,7 @@ class CrossValidatedScorer(PredictiveScorer):
         scikit-learn takes.
         """
         rows, has_steps = self.problem, isinstance(self._estimator, Pipeline)
-        if self._why_whole or rows.n_outputs > 1 or rows.sparse is not None or isinstance(self._maker, PartMaker):
+        if self._why_whole or rows.n_outputs > 1 or rows.sparse is not None:
             return False
         return bool(has_steps or rows.nominal.any()) and is_known(last_of(self._estimator)[1], *rows.X.shape)
 

@@ -14,7 +14,7 @@ from fewer.kernels.compiling import inner, kernel
 MOST_STEPS, MOST_ROUNDS = 40, 1000
 EXACT = 1e-9  # Mean gradient at which a fit is done: far below scikit-learn's own tolerance.
 LARGE = 1e200
-MEMORY = 10  # Moves that L-BFGS remembers.
+MEMORY, SLOTS = 10, 11  # Moves that L-BFGS remembers, and these with the one that it makes.
 EPS = float(np.finfo(np.float64).eps)
 LEAST_GAIN = 64.0 * EPS  # Share of the loss at whose gain scikit-learn stops.
 
@@ -68,66 +68,59 @@ def _hinge(z, y, weights, slope, bend):
 
 
 @inner(counted=False, fastmath={"contract", "reassoc", "nsz", "arcp"})
+def _descent(theta, fit, fold, members, work, gradient, hinge, share):
+    """Write a share of the gradient of the loss at theta; return that share of the loss.
+
+    The rows' own derivatives are left behind in `work`: Σ slope x + ridge θ is the gradient.
+    """
+    size, ridge = fit.sizes[fold], fit.ridge
+    columns, y, weights = fit.trains[fold], fit.y[fold], fit.weights[fold]
+    z, slope, bend = work[0, :size], work[1, :size], work[2, :size]
+    add_up(columns, members, theta, z)
+    loss = _logistic(z, y, weights, slope, bend) if hinge is None else _hinge(z, y, weights, slope, bend)
+    pull = 0.0
+    if hinge is not None:  # whose constant has a ridge
+        pull = ridge * theta[0]
+        loss += 0.5 * ridge * theta[0] ** 2
+    for i in range(size):
+        pull += slope[i]
+    gradient[0] = pull * share
+    for a in range(1, theta.shape[0]):
+        column, pull = columns[members[a - 1]], ridge * theta[a]
+        for i in range(size):
+            pull += slope[i] * column[i]
+        gradient[a] = pull * share
+        loss += 0.5 * ridge * theta[a] ** 2
+    return loss * share
+
+
+@inner(counted=False, fastmath={"contract", "reassoc", "nsz", "arcp"})
 def slopes(fit, fold, members, theta, work, gradient, hessian, hinge):
-    """Write the gradient and the Hessian of the loss at theta; return the loss.
+    """Write the gradient of the loss at theta and the Hessian, Σ bend x xᵀ + ridge; return the loss.
 
     hinge : True or None
         Whether the loss is the squared hinge; the other one is not compiled.
     """
-    k, size = members.shape[0] + 1, fit.sizes[fold]
-    columns, y, weights, ridge = fit.trains[fold], fit.y[fold], fit.weights[fold], fit.ridge
-    z, slope, bend = work[0, :size], work[1, :size], work[2, :size]
-    add_up(columns, members, theta, z)
-    total, curve = 0.0, 0.0
-    loss = _logistic(z, y, weights, slope, bend) if hinge is None else _hinge(z, y, weights, slope, bend)
-    # The gradient is Σ slope x + ridge θ, the Hessian Σ bend x xᵀ + ridge; only the hinge's constant has a ridge.
+    loss = _descent(theta, fit, fold, members, work, gradient, hinge, 1.0)
+    size, columns = fit.sizes[fold], fit.trains[fold]
+    z, bend = work[0, :size], work[2, :size]
+    curve = 0.0 if hinge is None else fit.ridge
     for i in range(size):
-        total += slope[i]
         curve += bend[i]
-    gradient[0] = total
     hessian[0, 0] = curve
-    if hinge is not None:
-        gradient[0] += ridge * theta[0]
-        hessian[0, 0] += ridge
-        loss += 0.5 * ridge * theta[0] ** 2
-    for a in range(1, k):
-        column = columns[members[a - 1]]
-        total, curve = 0.0, 0.0
+    for a in range(1, theta.shape[0]):
+        column, curve = columns[members[a - 1]], 0.0
         for i in range(size):
             z[i] = bend[i] * column[i]
-            total += slope[i] * column[i]
             curve += z[i]
-        gradient[a] = total + ridge * theta[a]
         hessian[a, 0] = curve
-        loss += 0.5 * ridge * theta[a] ** 2
         for b in range(1, a + 1):
-            other = columns[members[b - 1]]
-            curve = 0.0
+            other, curve = columns[members[b - 1]], 0.0
             for i in range(size):
                 curve += z[i] * other[i]
             hessian[a, b] = curve
-        hessian[a, a] += ridge
+        hessian[a, a] += fit.ridge
     return loss
-
-
-@inner(counted=False, fastmath={"contract", "reassoc", "nsz", "arcp"})
-def _mean_loss(theta, fit, fold, members, work, gradient):
-    """Write the gradient of the loss a row; return that loss: what scikit-learn hands to L-BFGS."""
-    size, total = fit.sizes[fold], fit.totals[fold]
-    z, slope = work[0, :size], work[1, :size]
-    add_up(fit.trains[fold], members, theta, z)
-    loss = _logistic(z, fit.y[fold], fit.weights[fold], slope, work[2, :size])
-    pull = 0.0
-    for i in range(size):
-        pull += slope[i]
-    gradient[0] = pull / total
-    for a in range(1, theta.shape[0]):
-        column, pull = fit.trains[fold][members[a - 1]], fit.ridge * theta[a]
-        for i in range(size):
-            pull += slope[i] * column[i]
-        gradient[a] = pull / total
-        loss += 0.5 * fit.ridge * theta[a] ** 2
-    return loss / total
 
 
 @inner(counted=False)
@@ -166,7 +159,7 @@ def _search_along(direction, length, loss, fit, fold, members, before, theta, wo
     for _ in range(3):
         for a in range(theta.shape[0]):
             theta[a] = before[a] + length * direction[a]
-        loss = _mean_loss(theta, fit, fold, members, work, gradient)
+        loss = _descent(theta, fit, fold, members, work, gradient, None, 1.0 / fit.totals[fold])
         slope, is_lower = _dot(gradient, direction), loss <= low_loss
         is_enough = loss <= first_loss + 1e-3 * length * first_slope
         if is_enough and abs(slope) <= -0.9 * first_slope:
@@ -187,36 +180,32 @@ def _search_along(direction, length, loss, fit, fold, members, before, theta, wo
 def descend(fit, fold, members, theta, work, room, tolerance, most_steps):
     """Take the steps of SciPy's L-BFGS-B without bounds, from theta; say whether they came to its end.
 
-    room : (2 MEMORY + 5, max(k, MEMORY))
+    room : (2 SLOTS + 5, max(k, SLOTS))
     """
     k, last_loss, ratio = theta.shape[0], np.nan, 1.0
     gradient, direction, before, shares, products = room[0, :k], room[1, :k], room[2, :k], room[3], room[4]
-    moves, changes = room[5 : 5 + MEMORY, :k], room[5 + MEMORY :, :k]
-    loss = _mean_loss(theta, fit, fold, members, work, gradient)
+    moves, changes = room[5 : 5 + SLOTS, :k], room[5 + SLOTS :, :k]
+    loss = _descent(theta, fit, fold, members, work, gradient, None, 1.0 / fit.totals[fold])
     for step in range(most_steps):
-        steepest = 0.0
+        steepest, j = 0.0, step % SLOTS
         for a in range(k):
             steepest = max(steepest, abs(gradient[a]))
-            before[a], direction[a] = theta[a], -gradient[a]
+            before[a], direction[a], changes[j, a] = theta[a], -gradient[a], -gradient[a]
         if steepest <= tolerance or last_loss - loss <= LEAST_GAIN * max(last_loss, loss, 1.0):
             return True
         # Nocedal's two loops: minus the gradient times the estimate of the inverse Hessian that the last moves make.
         oldest = max(step - MEMORY, 0)
         for i in range(step - 1, oldest - 1, -1):
-            j = i % MEMORY
-            shares[j] = _dot(moves[j], direction) / products[j]
+            shares[i % SLOTS] = _dot(moves[i % SLOTS], direction) / products[i % SLOTS]
             for a in range(k):
-                direction[a] -= shares[j] * changes[j, a]
+                direction[a] -= shares[i % SLOTS] * changes[i % SLOTS, a]
         for a in range(k):
             direction[a] *= ratio
         for i in range(oldest, step):
-            j = i % MEMORY
-            share = shares[j] - _dot(changes[j], direction) / products[j]
+            share = shares[i % SLOTS] - _dot(changes[i % SLOTS], direction) / products[i % SLOTS]
             for a in range(k):
-                direction[a] += share * moves[j, a]
-        j, last_loss, slope = step % MEMORY, loss, _dot(gradient, direction)
-        for a in range(k):
-            changes[j, a] = -gradient[a]
+                direction[a] += share * moves[i % SLOTS, a]
+        last_loss, slope = loss, _dot(gradient, direction)
         length = 1.0 if step else min(1.0 / np.sqrt(_dot(direction, direction)), 1e10)
         length, loss, new_slope = _search_along(
             direction, length, loss, fit, fold, members, before, theta, work, gradient

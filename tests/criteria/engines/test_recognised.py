@@ -191,6 +191,28 @@ def test_a_solver_that_is_stopped_early_goes_the_ordinary_way(model, options):
         assert scorer.score(np.ones((1, P), dtype=bool))[0] == pytest.approx(truth, abs=1e-12)
 
 
+@pytest.mark.parametrize("estimator", [KNeighborsClassifier(3), GaussianNB(), RidgeClassifier()], ids=repr)
+def test_a_class_whose_rows_do_not_count_is_missing(estimator):
+    """scikit-learn's balanced accuracy is a mean over the classes that have a weight."""
+    problem = a_table(estimator, "plain", 3, 0)
+    weights = np.where((problem.y == 2) & (np.arange(problem.n_samples) < 36), 0.0, 1.0)
+    weighted = Problem.from_arrays(problem.X, problem.y, sample_weight=weights)
+    scorer = CrossValidated(estimator, "balanced_accuracy", KFold(2)).bind(
+        weighted, np.random.default_rng(0), Resources()
+    )
+    assert "a class is missing among the t" in scorer.way
+
+
+def test_places_of_classes_that_lose_are_as_scikit_learn_has_them():
+    """A constant column: which of two equal classes is second hangs on where the solver stops."""
+    X, y = np.full((60, 1), 7.0), np.arange(60) % 3
+    scorer = CrossValidated(LogisticRegression(), "top_k_accuracy", KFold(4)).bind(
+        Problem.from_arrays(X, y), np.random.default_rng(0), Resources()
+    )
+    truth = cross_val_score(LogisticRegression(), X, y, cv=KFold(4), scoring="top_k_accuracy").mean()
+    assert scorer.score(np.ones((1, 1), dtype=bool))[0] == truth
+
+
 def test_discriminants_that_leave_directions_out_go_the_ordinary_way():
     problem = a_table(LinearDiscriminantAnalysis(), "plain", 2, 0)
     scorer = CrossValidated(LinearDiscriminantAnalysis(tol=0.1)).bind(problem, np.random.default_rng(0), Resources())

@@ -8,10 +8,13 @@ from sklearn.ensemble import (
     GradientBoostingClassifier,
     GradientBoostingRegressor,
     HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from sklearn.model_selection import cross_val_score
+from sklearn.model_selection import KFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier
 from threadpoolctl import threadpool_limits
 
@@ -278,3 +281,21 @@ def test_importances_are_those_of_scikit_learn(model):
     part.outputs(np.array([0, 1, 3]))
     truth = clone(model).fit(X[:60][:, [0, 1, 3]], y[:60]).feature_importances_
     np.testing.assert_allclose(part.importances(), truth, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "model", [RandomForestRegressor(4, random_state=0), HistGradientBoostingRegressor(max_iter=5, min_samples_leaf=1)]
+)
+def test_columns_that_are_scaled_alone_are_cut_as_scikit_learn_cuts_them(model):
+    """Sums over one column round otherwise than those over several; the last bit of a cell decides where a cut lies."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(50, 3)).round(2) + 1e4, rng.normal(size=50)
+        pipeline, folds = make_pipeline(StandardScaler(), model), KFold(3)
+        scorer = CrossValidated(pipeline, cv=folds).bind(
+            Problem.from_arrays(X, y, task="regression"), np.random.default_rng(0), Resources()
+        )
+        assert scorer.way == "compiled, fold by fold"
+        masks = np.vstack([np.eye(3, dtype=bool), [[True, False, True], [True, True, True]]])
+        truth = [cross_val_score(pipeline, X[:, mask], y, cv=folds).mean() for mask in masks]
+        assert scorer.score(masks) == pytest.approx(truth, rel=1e-12, abs=1e-12)

@@ -163,6 +163,12 @@ class PartMaker:
         ranks = {place: self.ranks[f] for place, f in enumerate(columns.tolist()) if f in self.ranks}
         return PartMaker(self.kind, on_columns(clone(self.model), columns, names), self.transformers, ranks)
 
+    @property
+    def rounds_alone(self) -> bool:
+        """Whether a column that is scaled alone parts from one beside others by a last bit, which a cut may see."""
+        is_cut = issubclass(self.kind, TreePart | HistogramBoosting)
+        return is_cut and any(isinstance(step, StandardScaler | SimpleImputer) for step in self.transformers)
+
     def make(self, train: FloatArray, labels: Any, test: FloatArray, weights: FloatArray | None) -> Part | None:
         """Return the part; None if these rows are left to scikit-learn."""
         if self.ranks:
@@ -375,7 +381,8 @@ def _odd_rows(problem: Problem, splits: Sequence[Split], metric: EngineMetric) -
     if problem.nominal.any():
         return "there are nominal columns"
     if problem.task == "classification":
-        for train, test in splits:
+        for split in splits:
+            train, test = (part[problem.row_weights[part] > 0.0] for part in split)
             if len(np.unique(problem.y[train])) < problem.n_classes:
                 return "a class is missing among the training rows of a fold"
             if metric.name != "accuracy" and len(np.unique(problem.y[test])) < problem.n_classes:

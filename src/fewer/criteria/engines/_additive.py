@@ -41,10 +41,8 @@ class BernoulliEngine(AdditiveEngine):
     """Naive Bayes of cells that are above a threshold or not."""
 
     def __init__(self, estimator: Any, folds: Folds, metric: EngineMetric) -> None:
-        if np.ndim(estimator.alpha) or float(np.min(estimator.alpha)) < 1e-10:
-            raise ValueError(f"alpha={estimator.alpha!r}")
-        if estimator.binarize is None:
-            raise ValueError("binarize=None")
+        if np.ndim(estimator.alpha) or estimator.alpha < 1e-10 or estimator.binarize is None:
+            raise ValueError(f"alpha={estimator.alpha!r}, binarize={estimator.binarize!r}")
         super().__init__(estimator, folds, metric)
 
     def _learn(self, fold: int, estimator: Any, X: FloatArray, y: Any, weights: FloatArray | None) -> None:

@@ -60,6 +60,8 @@ class LogisticEngine(Engine):
             raise ValueError("a larger tol or a smaller max_iter than usual, with which its solver may stop early")
         self._unfitted = clone(estimator).set_params(class_weight=None)  # they are in the weights
         self._weighted = rows.sample_weight is not None or estimator.class_weight is not None
+        if metric.name == "top_k_accuracy":  # also classes that lose must not be near to each other
+            self.tolerance = 100.0 * float(estimator.tol)
         self._ridge = 1.0 / float(estimator.C)
         self._slack = SAFETY * float(estimator.tol) if metric.needs_classes else 0.0
         self._sizes = np.array([len(train) for train, _ in folds.splits], dtype=np.int64)
@@ -132,7 +134,7 @@ class LogisticEngine(Engine):
         if not plain or not (self._checks_itself or steps_alike()):
             return None
         k, options = len(members) + 1, self._unfitted
-        theta, room = np.zeros(k), np.empty((2 * newton.MEMORY + 5, max(k, newton.MEMORY)))
+        theta, room = np.zeros(k), np.empty((2 * newton.SLOTS + 5, max(k, newton.SLOTS)))
         given = self._fit, fold, members, theta, np.empty((3, self._trains.shape[2])), room
         converged = newton.descend(*given, float(options.tol), min(options.max_iter, newton.MOST_STEPS))
         return (theta[None, 1:], theta[:1]) if converged else None

@@ -225,14 +225,11 @@ class WeightedNeighborsEngine(Engine):
         self._kept: tuple[IntArray, list[FloatArray]] = (np.empty(0, dtype=np.int64), self._nothing())
 
     def _nothing(self) -> list[FloatArray]:
-        return [
-            np.zeros((int(n), len(y))) for n, (_, y) in zip(np.diff(self.folds.bounds), self._parts, strict=True)
-        ]  # fmt: skip
+        return [np.zeros((len(self.folds.tests(fold)), len(y))) for fold, (_, y) in enumerate(self._parts)]
 
-    def _cells(self, fold: int, column: Any) -> tuple[FloatArray, FloatArray]:
-        """Return the test rows' and the training rows' cells of a column, or of several."""
-        rows = slice(self.folds.bounds[fold], self.folds.bounds[fold + 1])
-        return self.folds.columns[column, rows], self._parts[fold][0][column]
+    def _cells(self, fold: int, column: int) -> tuple[FloatArray, FloatArray]:
+        """Return the test rows' and the training rows' cells of a column."""
+        return self.folds.columns[column, self.folds.rows(fold)], self._parts[fold][0][column]
 
     def _add(self, distances: FloatArray, fold: int, column: int) -> FloatArray:
         tests, trains = self._cells(fold, column)
@@ -249,10 +246,9 @@ class WeightedNeighborsEngine(Engine):
         self._kept = members, kept
         sure = np.full((len(added), self.folds.n_folds), len(members) < TREE_FEATURES)
         for fold, distances in enumerate(kept):
-            rows = slice(self.folds.bounds[fold], self.folds.bounds[fold + 1])
             for q, column in enumerate(added.tolist()):
                 near, far = self._nearest(distances, fold, column, members)
-                out[q, rows] = self._vote(near, far, self._parts[fold][1])
+                out[q, self.folds.rows(fold)] = self._vote(near, far, self._parts[fold][1])
         return sure
 
     def _nearest(self, distances: FloatArray, fold: int, column: int, members: IntArray) -> tuple[IntArray, FloatArray]:
