@@ -14,24 +14,37 @@ Names are loaded when they are first used, so that `import fewer` costs nothing.
 
 from __future__ import annotations
 
-import importlib
+import ast
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.2.0"
 
-_HOMES = {
-    "fewer.contracts.trace": ("Trace",),
-    "fewer.errors": ("FewerWarning", "InputError"),
-    "fewer.evaluate": ("Comparison",),
-    "fewer.problem": ("Problem",),
-    "fewer.roc": ("Parcel",),
-    "fewer.run.api": ("alternatives", "compare", "select"),
-    "fewer.run.selection": ("Selection",),
-    "fewer.selectors": ("AutoSelector", "FeatureWeighter", "RankSelector", "SubsetEnsemble", "SubsetSelector"),
-}
 
-# Loaded when first used, as the public ones are, so that a command waits for nothing that it does not need.
-_INTERNAL = ("io", "parallel", "registry", "report", "run", "streaming")
+def on_demand(package: str, source: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return `__getattr__` and `__dir__` of a package whose names are imported when they are first used.
+
+    Where they are is read from the imports that its source has for type checkers alone.
+    """
+    with open(source, encoding="utf-8") as file:
+        nodes = [node for node in ast.walk(ast.parse(file.read())) if isinstance(node, ast.ImportFrom)]
+    homes = {alias.name: str(node.module) for node in nodes if node.module != package for alias in node.names}
+
+    def load(name: str) -> Any:
+        home = homes.get(name, f"{package}.{name}")
+        if name not in homes and (name.startswith("__") or find_spec(home) is None):
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        module = import_module(home)
+        if name not in homes:
+            return module
+        vars(sys.modules[package])[name] = value = getattr(module, name)  # asked for once
+        return value
+
+    return load, lambda: sorted({*vars(sys.modules[package]), *sys.modules[package].__all__})
+
 
 __all__ = [
     "AutoSelector",
@@ -79,6 +92,7 @@ if TYPE_CHECKING:
         validate,
     )
     from fewer import report as report
+    from fewer import streaming as streaming
     from fewer.contracts.trace import Trace
     from fewer.errors import FewerWarning, InputError
     from fewer.evaluate import Comparison
@@ -87,16 +101,5 @@ if TYPE_CHECKING:
     from fewer.run.api import alternatives, compare, select
     from fewer.run.selection import Selection
     from fewer.selectors import AutoSelector, FeatureWeighter, RankSelector, SubsetEnsemble, SubsetSelector
-
-
-def __getattr__(name: str) -> Any:
-    if home := next((module for module, names in _HOMES.items() if name in names), None):
-        globals()[name] = getattr(importlib.import_module(home), name)  # asked for once
-        return globals()[name]
-    if name in (*__all__, *_INTERNAL):
-        return importlib.import_module(f"fewer.{name}")
-    raise AttributeError(f"module 'fewer' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted([*__all__, "__version__"])
+else:
+    __getattr__, __dir__ = on_demand(__name__, __file__)
