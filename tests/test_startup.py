@@ -7,7 +7,7 @@ import sys
 def modules_after(code: str) -> set[str]:
     probe = f"import sys\n{code}\nprint('\\n'.join(sys.modules), file=sys.stderr)"
     done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
-    return {name.split(".")[0] for name in done.stderr.split()}
+    return {name.split(".")[0] for name in done.stderr.split()} | set(done.stderr.split())
 
 
 def test_import_fewer_loads_next_to_nothing():
@@ -18,6 +18,11 @@ def test_import_fewer_loads_next_to_nothing():
 def test_using_a_selector_loads_no_pictures_and_no_command_line():
     loaded = modules_after("import fewer; fewer.SubsetSelector")
     assert not loaded & {"matplotlib", "jinja2", "typer"}
+
+
+def test_a_component_loads_none_of_its_neighbors():
+    loaded = modules_after("from fewer.criteria import KNN; from fewer.rankers import Fisher")
+    assert not loaded & {"fewer.criteria.cross_validated", "fewer.rankers._model_based", "sklearn.ensemble"}
 
 
 def test_help_and_version_load_no_library():
