@@ -331,6 +331,19 @@ def test_a_class_of_one_row_is_refused():
         Parcel().fit_problem(to_problem(np.arange(20.0).reshape(10, 2), [*"ababababa", "c"]))
 
 
+def test_a_question_that_makes_no_sense_is_refused_in_words():
+    X, y = load_breast_cancer(return_X_y=True)
+    parcel = Parcel(random_state=0, max_passes=1).fit(X[:, :4], y)
+    for name in ("max_fpr", "guarantee", "cost_fp", "prevalence"):
+        with pytest.raises(InputError, match=f"{name}='a': give a number"):
+            parcel.operating_point(**({"max_fpr": 0.1} if name in ("guarantee", "prevalence") else {}), **{name: "a"})
+    with pytest.raises(InputError, match="detects 1; fit one with pos_label=0"):
+        parcel.operating_point(max_fpr=0.1, label=0)
+    point = parcel.operating_point(max_fpr=0.1, label=1)
+    assert str(point) == point.summary()
+    assert str(clone(point)) == repr(clone(point))
+
+
 def test_the_class_to_detect_is_asked_for_before_anything_is_fitted(monkeypatch):
     monkeypatch.setattr(Parcel, "fit_problem", None)
     with pytest.raises(InputError, match=r"Name the class to detect .* one of \['a', 'b', 'c'\]"):

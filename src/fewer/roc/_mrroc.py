@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
@@ -166,6 +167,10 @@ class MRROC:
         -------
         OperatingPoint
         """
+        rates = {"max_fpr": max_fpr, "guarantee": guarantee, "prevalence": prevalence}
+        for name, value in (rates | {"cost_fp": cost_fp, "cost_fn": cost_fn}).items():
+            if not isinstance(value, Real | None):
+                raise InputError(f"{name}={value!r}: give a number.")
         by_cost = cost_fp is not None or cost_fn is not None
         if by_cost == (max_fpr is not None):
             raise InputError("Give either max_fpr, or cost_fp and cost_fn (both 1 if left out); not both.")

@@ -346,6 +346,9 @@ class OperatingPoint(RealisableClassifier):
         lines.append(f"Needs {needed}:  {', '.join(self.features_) or 'none'}.")
         return "\n".join([*lines, *self.notes_])
 
+    def __str__(self) -> str:
+        return self.summary() if hasattr(self, "promised_") else repr(self)
+
     def to_json(self) -> dict[str, Any]:
         """Return the same as plain objects.
 

@@ -473,7 +473,7 @@ class Parcel(ClassScoresMixin, TableClassifier):
         prevalence : float, optional
             Share of positives where it will be used; that of the rows it was fitted to if left out.
         label : label, optional
-            With several classes: the one to detect.
+            With several classes: the one to detect. Of two, only the positive one.
         choice : {"auto", "hash", "random"}, default="auto"
             Who decides a case between two vertices; see `MRROC.operating_point`.
         random_state : int, optional
@@ -522,6 +522,9 @@ class Parcel(ClassScoresMixin, TableClassifier):
 
     def _detector(self, label: Any) -> Parcel:
         if not hasattr(self, "parcels_"):
+            known = self.classes_.tolist()[self._positive]
+            if label is not None and label != known:
+                raise InputError(f"This Parcel detects {known!r}; fit one with pos_label={label!r}.")
             return self
         if label is None and len(self.parcels_) == 1:
             return next(iter(self.parcels_.values()))
