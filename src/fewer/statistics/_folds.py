@@ -1,4 +1,4 @@
-"""DealtFolds of rows that are read in chunks."""
+"""Folds of rows that are read in chunks: each row is dealt out by its place, its group or its time."""
 
 from __future__ import annotations
 
