@@ -10,7 +10,6 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
@@ -202,11 +201,8 @@ class NaiveBayesLearner(Learner):
         self.name = name
         self._model = model
         self._others: tuple[Problem, LogTables] | None = None
-        learnt: list[LogTables] = []
-        codes: list[NDArray[np.int32]] = []
-        for train, held in lessons.pairs:
-            learnt.append(self._learn(train))
-            codes.append(learnt[-1].rows(held.X))
+        pairs = ((self._learn(train), held) for train, held in lessons.pairs)
+        learnt, codes = zip(*((tables, tables.rows(held.X)) for tables, held in pairs), strict=True)
         self._tables = self._learn(lessons.whole) if lessons.in_folds else learnt[0]
         self._columns = columns_of(learnt, codes)
         self._positive, self._weight = lessons.positive, lessons.weight

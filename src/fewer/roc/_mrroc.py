@@ -314,8 +314,7 @@ class MRROC:
         classifier.prevalence_ = prevalence
         classifier.guaranteed_ = None
         classifier.notes_ = self._notes(point, decided)
-        for name, value in self.known.items():
-            setattr(classifier, name, value)
+        classifier.__dict__.update(self.known)
         return classifier
 
     def _cost(self, point: ChordPoint, classifier: OperatingPoint, costs: Costs) -> Any:
@@ -341,8 +340,7 @@ class MRROC:
         classifier = VertexClassifier(self.rules[number], vertex.threshold, vertex.features, self.reader)
         classifier.classes_ = self.classes
         classifier.positive_ = self.positive
-        for name, value in self.known.items():
-            setattr(classifier, name, value)
+        classifier.__dict__.update(self.known)
         return classifier
 
 

@@ -576,10 +576,7 @@ def _starts(
     columns = np.flatnonzero(usable)
     areas = [auroc(lessons.positive, fast.validation_scores(mask_of([f], len(usable)))) for f in columns.tolist()]
     order = columns[np.argsort(-np.array(areas), kind="stable")]
-    sizes, size = [], len(order)
-    while size >= 2:
-        sizes.append(size)
-        size //= 2
+    sizes = [len(order) >> halvings for halvings in range(len(order).bit_length() - 1)]
     return tuple(mask_of(order[:size].tolist(), len(usable)) for size in sizes if size <= max_features)
 
 
