@@ -18,7 +18,7 @@ def residual(X, Y):
 def test_losses_are_rises_of_the_residual_sum_of_squares(fit):
     X, Y, inverse, coefficients = fit
     starts, out = np.array([0, 1, 3, 6]), np.empty(3)
-    drop_losses(inverse, coefficients, starts, np.array([0, 1, 2]), out)
+    drop_losses(inverse, coefficients, starts, np.array([0, 1, 2]), np.empty((3, 4)), out)
     truth = [residual(np.delete(X, range(starts[u], starts[u + 1]), axis=1), Y) - residual(X, Y) for u in range(3)]
     assert out == pytest.approx(truth)
 

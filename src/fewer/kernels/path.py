@@ -127,7 +127,7 @@ class Ever(NamedTuple):
         return cls(*whole, np.zeros(1, np.int64))
 
 
-@inner()
+@inner(counted=False)
 def _change(pull, before, curvature, length, square):
     """Return how far the minimum of one coefficient is from where it stands."""
     pull += curvature * before
@@ -136,7 +136,7 @@ def _change(pull, before, curvature, length, square):
     return (pull - np.copysign(length, pull)) / (curvature + square) - before
 
 
-@inner()
+@inner(counted=False)
 def _let_in(g, row, members, ever):
     """Put a group among those that have been in."""
     m = ever.size[0]
@@ -145,7 +145,7 @@ def _let_in(g, row, members, ever):
         ever.block[m, b] = ever.block[b, m] = row[members[ever.inside[b]]]
 
 
-@kernel()
+@kernel(counted=False)
 def descend_singly(fit, known, groups, penalty, ever, tolerance):
     """Do what `descend` does where each group is one input and there is one output: numbers instead of lengths.
 
@@ -185,7 +185,8 @@ def descend_singly(fit, known, groups, penalty, ever, tolerance):
             share = min(np.sqrt(squares / before), LARGEST_SHARE) if before > 0.0 else 0.0
             before = squares
             if rounds % EVERY == 0:
-                ever.ahead[:] *= share / (1.0 - share)
+                for g in range(ever.ahead.shape[0]):
+                    ever.ahead[g] *= share / (1.0 - share)
             if jumps:
                 largest = tolerance
         for a in range(m):
@@ -210,7 +211,8 @@ def descend_singly(fit, known, groups, penalty, ever, tolerance):
             largest = max(largest, abs(change))
         if largest < tolerance:
             return -1
-        ever.ahead[:] = 0.0
+        for g in range(ever.ahead.shape[0]):
+            ever.ahead[g] = 0.0
 
 
 @inner(counted=False)

@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import Interval
 
 from fewer.contracts import Count, Objective, Search, SearchSpace, parameters
 from fewer.contracts.trace import Step
-from fewer.kernels.leaps import leap, open_node
+from fewer.kernels.leaps import leap
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 from fewer.search._sequential import State, begin, move_to, step_of
 from fewer.statistics.encoding import scaled_inputs
@@ -94,7 +94,8 @@ class BestSubset(Search):
         while state["progress"][0] >= 0 and state["progress"][1] < limit:
             n_nodes = int(min(NODES_PER_REPORT, limit - state["progress"][1]))
             limits = (space.min_units, space.max_units, n_nodes, SHARE)
-            leap(state["progress"], equations.starts, stack, (state["best_sums"], state["best_masks"]), limits)
+            best = state["best_sums"], state["best_masks"]
+            leap(state["progress"], equations.starts, stack, best, equations.block, limits)
             yield self._answer(scorer, space, state)
         scorer.note(self._proof(equations, space, state))
         state["sums"] = state["best_sums"] / equations.total
@@ -183,6 +184,12 @@ class NormalEquations:
         gram = X.T @ X + RIDGE * np.eye(X.shape[1])
         return cls(gram, X.T @ targets, float((targets**2).sum()), starts, problem.n_samples)
 
+    @property
+    def block(self) -> FloatArray | None:
+        """Room for the inputs of a unit, if some have several."""
+        k = int(np.diff(self.starts).max(initial=1))
+        return np.empty((k, k + 1)) if (np.diff(self.starts) != 1).any() else None
+
     def inputs_of(self, mask: BoolArray) -> IntArray:
         """List the inputs of the units in a state."""
         return np.flatnonzero(np.repeat(mask, np.diff(self.starts)))
@@ -245,13 +252,12 @@ def tree_of(equations: NormalEquations, space: SearchSpace) -> dict[str, Any]:
         "orders": np.zeros((depth, n), dtype=np.int64), "losses": np.zeros((depth, n)),
         "places": np.zeros(depth, dtype=np.int64), "node_sums": np.zeros(depth),
         "node_sizes": np.zeros((depth, 3), dtype=np.int64), "alive": np.zeros((depth, n), dtype=bool),
-        "best_sums": best_sums, "best_masks": best_masks, "progress": np.array([0, 1], dtype=np.int64),
+        "best_sums": best_sums, "best_masks": best_masks, "progress": np.zeros(2, dtype=np.int64),
     }  # fmt: skip
     tree["inverses"][0], tree["coefficients"][0], tree["node_sums"][0] = inverse, coefficients, total
     tree["orders"][0], tree["node_sizes"][0], tree["alive"][0] = np.arange(n), (n, 0, n), True
-    stack = tuple(tree[name] for name in STACK[:5])
-    shape = (equations.starts, tree["alive"])
-    open_node(0, tree["node_sums"], shape, stack, (best_sums, best_masks), tree["node_sizes"])
+    stack = tuple(tree[name] for name in STACK)
+    leap(tree["progress"], equations.starts, stack, (best_sums, best_masks), equations.block, (0, n, 1, SHARE))
     return tree
 
 
