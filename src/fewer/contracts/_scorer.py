@@ -308,9 +308,8 @@ class SearchSpace:
         array of shape (n_units,)
             A state of an allowed size.
         """
-        state: NDArray[Any] = (rng.integers(0, self.weight_levels + 1, self.n_units) / self.weight_levels).astype(
-            self.dtype
-        )
+        levels = rng.integers(0, self.weight_levels + 1, self.n_units)
+        state: NDArray[Any] = (levels / self.weight_levels).astype(self.dtype)
         order = rng.permutation(self.n_units)
         on, off = order[state[order] != 0], order[state[order] == 0]
         if len(on) > self.max_units:

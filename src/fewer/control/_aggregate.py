@@ -131,9 +131,8 @@ class Aggregate(Control):
         poll = np.zeros((3, len(subsets)))
         if n_old:
             count = extra["subset_count"]
-            np.add.at(
-                poll.T, which[:n_old], np.stack([extra["subset_rank"], count, count * extra["subset_loss"]], axis=1)
-            )
+            earlier = np.stack([extra["subset_rank"], count, count * extra["subset_loss"]], axis=1)
+            np.add.at(poll.T, which[:n_old], earlier)
         np.add.at(poll.T, which[n_old:], np.stack([gain, np.ones(len(named)), loss], axis=1))
         order = best_first(subsets, poll[0])
         extra["subsets"] = subsets[order]

@@ -259,8 +259,7 @@ class Shadow(RankingControl):
                 self._tell(run)
         if not trace.steps:
             self._tell(run)
-        for text in _group_note(run):
-            trace.note(text)
+        _note_groups(run)
         state["promise"] = self._promise(state, run, len(looks))
         return trace
 
@@ -315,13 +314,13 @@ class Shadow(RankingControl):
         )
 
 
-def _group_note(run: RankingRun) -> list[str]:
+def _note_groups(run: RankingRun) -> None:
     if run.problem.groups is None:
-        return []
+        return
     sizes = np.bincount(run.problem.groups)
-    n_alone = int((np.bincount(sizes)[sizes] == 1).sum())
-    text = "row groups have a unique size and cannot be swapped with another, so their cells stay in place in the"
-    return [f"{n_alone} {text} shuffled copies."] if n_alone else []
+    if n_alone := int((np.bincount(sizes)[sizes] == 1).sum()):
+        text = "row groups have a unique size and cannot be swapped with another, so their cells stay in place in the"
+        run.trace.note(f"{n_alone} {text} shuffled copies.")
 
 
 @parameters

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,8 @@ Sampling = Literal["random", "quasi"]
 @parameters
 class _RANN(BaseEstimator):
     """What classifier and regressor share."""
+
+    _is_right: ClassVar[Any]  # Scores each row's outputs beside its targets.
 
     n_hidden: Repeats | Literal["auto"] = "auto"
     _: KW_ONLY
@@ -58,10 +60,6 @@ class _RANN(BaseEstimator):
 
     def _scaled(self, X: FloatArray) -> FloatArray:
         return 2.0 * (X - self._low) / self._span - 1.0
-
-    @staticmethod
-    def _is_right(outputs: FloatArray, targets: FloatArray) -> FloatArray:
-        raise NotImplementedError
 
 
 class RANNClassifier(ClassifierMixin, ClassScoresMixin, _RANN):

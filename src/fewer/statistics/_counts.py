@@ -279,9 +279,8 @@ class PairCounts(_Counts):
             The counts.
         """
         f, s = sorted((column, given))
-        shaped = self._own(s * (s - 1) // 2 + f).reshape(
-            int(self.bins.n_codes[s]), self.bins.n_target, int(self.bins.n_codes[f])
-        )
+        shape = int(self.bins.n_codes[s]), self.bins.n_target, int(self.bins.n_codes[f])
+        shaped = self._own(s * (s - 1) // 2 + f).reshape(shape)
         return shaped.transpose(2, 0, 1) if column == f else shaped.transpose(0, 2, 1)
 
 
