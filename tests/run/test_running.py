@@ -104,6 +104,11 @@ def test_features_that_were_asked_for_are_given_even_where_nothing_was_found():
     assert two.nothing_found
     assert (len(two.features), sum(two.support)) == (2, 2)
     assert two.verdict.endswith("The requested features are kept anyway.")
+    asked = [dict(include=["x3"]), dict(n_features_to_select=(2, 5)), dict(include=["x3"], n_features_to_select=(2, 4))]
+    for options, n_asked in zip(asked, (1, 2, 2), strict=True):  # and no others: they are as good as drawn
+        found = run_plan(make_plan(noise, Request("auto", cv=0, **options)), noise)
+        assert len(found.features) == n_asked
+        assert set(options.get("include", ())) <= set(found.features)
     none = run_plan(make_plan(noise, Request("auto", cv=0)), noise)
     assert (none.features, sum(none.support)) == ([], 0)
     assert none.verdict.endswith("better than chance.")

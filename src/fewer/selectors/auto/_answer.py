@@ -34,6 +34,8 @@ NEARLY_BEST = 0.005
 SAME = 1.0
 # Standard errors from which on a loss counts as one that rows can see.
 SEEN = 2.0
+# How likely what was found may be by luck before the answer is that there is nothing.
+LEVEL = 0.05
 
 
 @dataclass(eq=False)
@@ -85,10 +87,13 @@ class RaceAnswer:
         return f"{self._plain(abs(behind))} {'less' if behind >= 0 else 'more'}"
 
 
-def answer_of(race: PathRace, rows: Problem, judges: Mapping[str, Any], seed: int, prefer: str) -> RaceAnswer:
+def answer_of(
+    race: PathRace, rows: Problem, judges: Mapping[str, Any], seed: int, prefer: str, wants_features: bool
+) -> RaceAnswer:
     """Choose model, path and sizes from what the models of a race said.
 
-    The model with the least loss, and those that cannot be told from it, choose the path and the size together.
+    The model with the least loss, and those that cannot be told from it, choose the path and the size together. Where
+    nothing is found and features are asked for, there are no more than that.
     """
     names = [name for name in judges if any(key[1] == name for key in race.outputs)] or list(QUICK)
     alike = _alike(race, names)
@@ -98,7 +103,9 @@ def answer_of(race: PathRace, rows: Problem, judges: Mapping[str, Any], seed: in
     curve = race.curve(path, alike)
     rate = _rate(race, path, alike, curve)
     outputs_all = with_all_features(race, rows)
-    places = _places(race, path, curve, rate)
+    places, p_value = _places(race, path, curve, rate), _luck(race, outputs_all, seed)
+    if p_value > LEVEL and wants_features:
+        places = dict.fromkeys(places, int(np.argmax(race.free)))
     judge_all = _judge_of_all(outputs_all, race.loss, names)
     with_all = outputs_all.get(judge_all)
     place, judge = places[prefer], _best_judge(race, path, able, places[prefer])
@@ -122,7 +129,7 @@ def answer_of(race: PathRace, rows: Problem, judges: Mapping[str, Any], seed: in
             "loss_name": _loss_name(race.loss),
             "in_points": _in_points(race.loss),
         },
-        p_value=_luck(race, outputs_all, seed),
+        p_value=p_value,
         judge=judge,
         judge_all=judge_all,
         candidates=_candidates(race, names),

@@ -30,7 +30,7 @@ from fewer.problem import Problem, Task
 from fewer.search import Floating
 from fewer.selectors._base import ONE_SIZE, ColumnGroups, Columns, Memory, Selector, Size, lay_out_space
 from fewer.selectors._subset import SubsetSelector
-from fewer.selectors.auto._answer import RaceAnswer, answer_of, answer_without_validation, sizes_that_matter
+from fewer.selectors.auto._answer import LEVEL, RaceAnswer, answer_of, answer_without_validation, sizes_that_matter
 from fewer.selectors.auto._curve import Metric, Prefer, odd_values, rare_classes
 from fewer.selectors.auto._encoding import constant_columns
 from fewer.selectors.auto._judges import BOOSTING, criterion_of, estimator_named
@@ -46,8 +46,6 @@ EXACT = 30.0
 # Inputs from which on boosting is not compared, and a forest looks at the best order alone: they would take most of
 # the time.
 WIDE = 300
-# How likely what was found may be by luck before the answer is that there is nothing.
-LEVEL = 0.05
 
 
 @parameters
@@ -279,7 +277,8 @@ class AutoSelector(Selector):
         with best_so_far(trace):
             self._judge_paths(race, trace, judges, on_step)
         trace.done = trace.ending is not Ending.INTERRUPTED
-        answer = self._keep(answer_of(race, rounds.problem, judges, rounds.seed, self.prefer), problem, trace)
+        found = answer_of(race, rounds.problem, judges, rounds.seed, self.prefer, self.wants_features)
+        answer = self._keep(found, problem, trace)
         if self.standins and trace.done and not self.nothing_found_:
             self.standins_ = stand_ins(
                 rounds.scaled, self.support_, rounds.splits, seed=rounds.seed, model=self.judge_name_
