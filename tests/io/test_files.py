@@ -306,7 +306,7 @@ def test_the_target_is_looked_for_where_it_may_be(tmp_path):
     with pytest.raises(InputError, match="several columns 'y'; give the number of the one to predict, 0 or 2"):
         read_table(path, "y")
     assert read_table(path, 2).classes == ("no", "yes")
-    with pytest.raises(InputError, match="no workbook and has no sheets; omit --sheet"):
+    with pytest.raises(InputError, match="no workbook and has no sheets"):
         read_table(path, 2, sheet="y")
     with pytest.raises(InputError, match=r"not utf-16 text \(it is UTF-8\)"):
         read_table(path, 2, encoding="utf-16")

@@ -100,10 +100,10 @@ class Knockoffs(RankingControl):
             )
         if problem.nominal.any():
             name = problem.names[int(np.argmax(problem.nominal))]
-            raise IncompatibleError(f"Knockoffs are made for numbers, and column {name!r} is nominal; use Shadow.")
+            raise IncompatibleError(f"Knockoffs are made for numbers, and {name!r} is nominal; use Shadow (boruta).")
         if problem.missing.any():
             name = problem.names[int(np.argmax(problem.missing.any(axis=0)))]
-            raise IncompatibleError(f"Knockoffs need every cell, and {name!r} has missing ones; use Shadow.")
+            raise IncompatibleError(f"Knockoffs need every cell; {name!r} has missing ones. Use Shadow (boruta).")
 
 
 def statistics_of(run: RankingRun, copies: FloatArray, swapped: BoolArray) -> FloatArray:

@@ -331,7 +331,7 @@ def read_sheet(path: Path | str, options: TableOptions | None = None, memory: in
     if is_workbook(content):
         return read_workbook(content, name, options.get("sheet"), header, limit)
     if options.get("sheet") is not None:
-        raise InputError(f"{name} is no workbook and has no sheets; omit --sheet.")
+        raise InputError(f"{name} is no workbook and has no sheets; leave it out (--sheet).")
     if content.startswith(PARQUET):
         return _read_parquet(content, name, limit)
     if is_database(content):

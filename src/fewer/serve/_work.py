@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from fewer.errors import InputError
+from fewer.serve._choices import in_words_of_the_page
 from fewer.serve._folder import safe_name
 
 WATCH_SECONDS = 2.0
@@ -153,10 +154,12 @@ def in_plain_text(note: str) -> str:
     --------
     >>> in_plain_text("Read as codes; use --numeric for numbers.")
     'Read as codes; choose number below if they are numbers.'
+    >>> in_plain_text("t.csv is no workbook and has no sheets; leave it out (--sheet).")
+    't.csv is no workbook and has no sheets; leave it out (More options, Sheet of a workbook).'
     """
     for option, phrase in OPTIONS_SAID.items():
         note = note.replace(option, phrase)
-    return note
+    return in_words_of_the_page(note)
 
 
 def table_options(choices: dict[str, Any]) -> dict[str, Any]:
