@@ -154,7 +154,7 @@ def test_nominal_and_missing_cells_are_refused():
     X, _ = correlated(50)
     y = np.arange(50) % 2
     for table, kinds, message in (
-        (np.round(X), ["nominal"] + ["numeric"] * 7, "column 'x0' is nominal"),
+        (np.round(X), ["nominal"] + ["numeric"] * 7, "'x0' is nominal"),
         (np.where(X > 2, np.nan, X), None, "has missing ones"),
     ):
         problem = Problem.from_arrays(table, y, kinds=kinds)

@@ -560,6 +560,16 @@ def test_whole_numbers_that_may_be_classes_draw_a_note_that_names_the_count(tmp_
     assert grades not in to_problem(X, codes % 18, task="classification").notes
 
 
+def test_classes_that_differ_in_capital_letters_only_are_named():
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    y = np.array(["Yes", "no", "yes"] * 20)
+    note = "Classes 'Yes', 'yes' differ only in capital letters; write them alike if they are the same."
+    assert note in to_problem(X, y).notes
+    assert not any("capital" in line for line in to_problem(X, np.char.lower(y)).notes)
+    with pytest.raises(InputError, match=r"write classes that are the same alike \('Yes', 'yes'\), or drop rare"):
+        fewer.select(X[:13], ["Yes", *["no", "yes"] * 6], "fisher")
+
+
 @pytest.mark.parametrize("kind", [lambda y: y, lambda y: y.to_frame(), lambda y: y.astype(object)])
 def test_a_target_in_another_order_is_refused_and_the_cure_works(kind):
     X = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 3)), columns=list("abc"), index=range(100, 160))

@@ -35,6 +35,7 @@ from fewer.io._reader import (
     quantity_notes,
     refuse_constant,
     refuse_useless_target,
+    spelled_alike,
     to_problem,
 )
 from fewer.io._source import PartWork, Source, beyond_memory, in_chunks, is_lazy, is_path, memory_plan, open_source
@@ -81,6 +82,7 @@ __all__ = [
     "refuse_constant",
     "refuse_unfit",
     "refuse_useless_target",
+    "spelled_alike",
     "text_name",
     "to_problem",
     "without_arrow_text",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import reprlib
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
@@ -237,6 +238,8 @@ class ProblemReader:
         problem.levels.update(table.levels)
         refuse_useless_target(problem)
         problem.check_groups()
+        if task == "classification" and (alike := spelled_alike(problem.classes)):
+            unsure += [f"Classes {alike} differ only in capital letters; write them alike if they are the same."]
         low, high = problem.extremes
         _refuse_extremes(table, low, high, self.place)
         refuse_constant(~(low < high))
@@ -360,6 +363,19 @@ class ProblemReader:
         if dated:
             notes.append(f"{subject_of(dated, 'holds', 'hold')} dates, used as days since 1970-01-01.")
         return Table(table, names, tuple(kinds), levels, notes, dated)
+
+
+def spelled_alike(labels: Iterable[Any]) -> str:
+    """Name the labels that differ from another only in capital letters.
+
+    Examples
+    --------
+    >>> spelled_alike(["Yes", "no", "yes"])
+    "'Yes', 'yes'"
+    """
+    labels = list(map(str, labels))
+    counts = Counter(label.casefold() for label in labels)
+    return ", ".join(repr(label) for label in labels if counts[label.casefold()] > 1)
 
 
 def _rounded_notes(X: Any, table: Table, high: FloatArray) -> list[str]:

@@ -16,6 +16,7 @@ from fewer.criteria import KNN
 from fewer.criteria.cross_validated import refuse_scoring
 from fewer.errors import InputError, refuse_class
 from fewer.evaluate import luck_of_best
+from fewer.io import spelled_alike
 from fewer.kernels.device import tell
 from fewer.problem import Problem
 from fewer.run.budget import BESIDE, GROWTH, USABLE, Budget, parse_budget, seconds_along, seconds_for, seconds_of_auto
@@ -493,6 +494,8 @@ def treat_rare(problem: Problem, n_folds: int, rare: str) -> Problem:
             cures.insert(0, f"use fewer folds (cv={rarest}, --folds {rarest})")
         if all(isinstance(label, int | float) for label in problem.classes):  # first: then it is no question of classes
             cures.insert(0, "if the target is a quantity, say so (task='regression', --task regression)")
+        if alike := spelled_alike(problem.classes):
+            cures.insert(0, f"write classes that are the same alike ({alike})")
         raise InputError(f"{what}, fewer than the {n_folds} folds; {', or '.join(cures)}.")
     if rare == "drop":
         changed = problem.take(~few[problem.y])
