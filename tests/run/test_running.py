@@ -104,7 +104,9 @@ def test_features_that_were_asked_for_are_given_even_where_nothing_was_found():
     assert two.nothing_found
     assert (len(two.features), sum(two.support)) == (2, 2)
     assert two.verdict.endswith("The requested features are kept anyway.")
-    asked = [dict(include=["x3"]), dict(n_features_to_select=(2, 5)), dict(include=["x3"], n_features_to_select=(2, 4))]
+    three = ["x3"]
+    sizes = {"n_features_to_select": (2, 5)}
+    asked = [{"include": three}, sizes, {"include": three, **sizes}]
     for options, n_asked in zip(asked, (1, 2, 2), strict=True):  # and no others: they are as good as drawn
         found = run_plan(make_plan(noise, Request("auto", cv=0, **options)), noise)
         assert len(found.features) == n_asked

@@ -32,7 +32,7 @@ from fewer.io import (
     plain_frame,
     read_table,
     text_name,
-)  # fmt: skip
+)
 from fewer.io._reader import ProblemReader
 from fewer.logs import Progress, is_watched
 from fewer.problem import Column, Problem, Task

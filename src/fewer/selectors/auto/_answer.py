@@ -118,29 +118,18 @@ def answer_of(
         ranking=ranking,
         choices={name: race.prefix(path, size) for name, size in chosen.items()},
         curve={
-            "size": race.sizes,
-            "score": score,
-            "standard_error": error,
-            "loss": curve.loss * race.loss.in_users_unit,
-            "loss_error": curve.error * race.loss.in_users_unit,
-            "chosen": chosen,
-            "all": len(race.sizes) - 1 if race.complete else None,
-            "score_name": race.loss.score_name,
-            "loss_name": _loss_name(race.loss),
-            "in_points": _in_points(race.loss),
+            "size": race.sizes, "score": score, "standard_error": error, "loss": curve.loss * race.loss.in_users_unit,
+            "loss_error": curve.error * race.loss.in_users_unit, "chosen": chosen,
+            "all": len(race.sizes) - 1 if race.complete else None, "score_name": race.loss.score_name,
+            "loss_name": _loss_name(race.loss), "in_points": _in_points(race.loss),
         },
-        p_value=p_value,
-        judge=judge,
-        judge_all=judge_all,
-        candidates=_candidates(race, names),
-        why=_why(race, path, alike, names),
-        margin=_margin(race, curve, rate, place, prefer),
+        p_value=p_value, judge=judge, judge_all=judge_all, candidates=_candidates(race, names),
+        why=_why(race, path, alike, names), margin=_margin(race, curve, rate, place, prefer),
         models={name: float(race.loss.scores(race.outputs[path, name][:, [place]])[0][0]) for name in able},
-        tried=None
-        if with_all is None
+        tried=None if with_all is None
         else (_flat(race.outputs[path, judge][:, place], race.loss), _flat(with_all, race.loss)),
         cost=_cost(race, path, alike, place) if race.complete else None,
-    )
+    )  # fmt: skip
 
 
 def _flat(outputs: FloatArray, loss: Loss) -> FloatArray:

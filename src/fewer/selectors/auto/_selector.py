@@ -277,8 +277,8 @@ class AutoSelector(Selector):
         with best_so_far(trace):
             self._judge_paths(race, trace, judges, on_step)
         trace.done = trace.ending is not Ending.INTERRUPTED
-        found = answer_of(race, rounds.problem, judges, rounds.seed, self.prefer, self.wants_features)
-        answer = self._keep(found, problem, trace)
+        raced = answer_of(race, rounds.problem, judges, rounds.seed, self.prefer, self.wants_features)
+        answer = self._keep(raced, problem, trace)
         if self.standins and trace.done and not self.nothing_found_:
             self.standins_ = stand_ins(
                 rounds.scaled, self.support_, rounds.splits, seed=rounds.seed, model=self.judge_name_
