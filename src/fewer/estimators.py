@@ -296,9 +296,8 @@ class TableReader:
     @classmethod
     def of(cls, problem: Problem | Table) -> TableReader:
         """Return a reader that has learnt the columns of a problem or a table."""
-        codes = {
-            column: {str(label): code for code, label in enumerate(levels)} for column, levels in problem.levels.items()
-        }
+        nominal = problem.levels.items()
+        codes = {column: {str(label): code for code, label in enumerate(levels)} for column, levels in nominal}
         return cls(problem.names, problem.kinds, codes)
 
     def read(self, estimator: Any, X: Any) -> FloatArray:

@@ -500,9 +500,8 @@ def _reduced_on_dask(
         results = [later(function, pure=False)(handle, *task) for task in tasks]
         while len(results) > 1:
             pairs = [results[i : i + 2] for i in range(0, len(results), 2)]
-            results = [
-                later(_merged, pure=False)(merge, handle, *pair) if len(pair) == 2 else pair[0] for pair in pairs
-            ]
+            join = later(_merged, pure=False)
+            results = [join(merge, handle, *pair) if len(pair) == 2 else pair[0] for pair in pairs]
         last = results[0] if finish is None else later(finish, pure=False)(handle, results[0])
         try:
             return client.compute(last, retries=ATTEMPTS).result()

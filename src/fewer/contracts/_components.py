@@ -409,9 +409,8 @@ class Search(Component):
             with interruptible():
                 for step in self.steps(scorer, space, rng, trace.state):
                     trace.rng_state = dict(rng.bit_generator.state)
-                    trace.record(
-                        replace(step, mask=space.expand(step.mask[None])[0], best=space.expand(step.best[None])[0])
-                    )
+                    mask, best = (space.expand(state[None])[0] for state in (step.mask, step.best))
+                    trace.record(replace(step, mask=mask, best=best))
                     if on_step is not None:
                         on_step(trace)
             if trace.n_undefined:

@@ -150,9 +150,8 @@ class RankingControl(Control):
             return float(scorer.score(mask[None])[0])
 
         ranker = SearchRanker(run, self.control)
-        return self.choose(
-            RankingRun(ranker, run.problem, space, run.rng, run.resources, run.trace, run.follower, judge)
-        )
+        over = RankingRun(ranker, run.problem, space, run.rng, run.resources, run.trace, run.follower, judge)
+        return self.choose(over)
 
 
 class SearchRanker(Ranker):

@@ -168,9 +168,8 @@ def sparse_columns_of(
     for low in range(0, problem.n_features, width):
         part = cast(Any, problem).narrowed(np.arange(low, min(low + width, problem.n_features)))
         learnt = LogTables.learn_folds(part, splits, alpha, discretizer)
-        block = columns_of(
-            learnt, [tables.rows(part.X[test]) for tables, (_, test) in zip(learnt, splits, strict=True)]
-        )
+        codes = [tables.rows(part.X[test]) for tables, (_, test) in zip(learnt, splits, strict=True)]
+        block = columns_of(learnt, codes)
         zero = np.stack([tables.rows(np.zeros((1, part.n_features)))[:, 0] for tables in learnt])
         other = block.codes != np.repeat(zero.T, np.diff(block.bounds), axis=1)
         zeros.append(zero)

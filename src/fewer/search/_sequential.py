@@ -49,12 +49,10 @@ def step_of(state: State) -> Step:
 def move_to(mask: BoolArray, score: float, state: State, space: SearchSpace) -> bool:
     """Stand on a subset, and keep it if its size is allowed and it is the best so far; say whether it is."""
     state.update(mask=mask, score=score)
-    better = space.allows(mask) and (
-        not space.allows(state["best"]) or is_better(score, mask, state["best_score"], state["best"])
-    )
-    if better:
+    is_record = not space.allows(state["best"]) or is_better(score, mask, state["best_score"], state["best"])
+    if better := bool(space.allows(mask)) and is_record:
         state.update(best=mask, best_score=score)
-    return bool(better)
+    return better
 
 
 def best_move(scorer: Objective, mask: BoolArray, units: IntArray) -> tuple[BoolArray, float, int]:

@@ -385,9 +385,8 @@ def nogueira(masks: ArrayLike, *, level: float = 0.95) -> ConfidenceInterval:
         return ConfidenceInterval(np.nan, np.nan, np.nan, level, "Nogueira", estimand)
     by_chance = filled * (1.0 - filled)
     value = 1.0 - m / (m - 1) * float(np.mean(frequency * (1.0 - frequency))) / by_chance
-    parts = (
-        z @ frequency / d - sizes * filled / d + value / 2 * (2 * sizes * filled / d - sizes / d - filled + 1.0)
-    ) / by_chance
+    scale = 2 * sizes * filled / d - sizes / d - filled + 1.0
+    parts = (z @ frequency / d - sizes * filled / d + value / 2 * scale) / by_chance
     error = float(2.0 / m * np.sqrt(np.sum((parts - parts.mean()) ** 2)))
     reach = float(stats.norm.ppf(0.5 + level / 2)) * error
     return ConfidenceInterval(value, value - reach, min(value + reach, 1.0), level, "Nogueira", estimand, error)
