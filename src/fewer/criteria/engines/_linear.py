@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
-from sklearn.linear_model import Ridge, RidgeClassifier
+from sklearn.linear_model import LinearRegression, Ridge, RidgeClassifier
 
 from fewer.criteria.engines._engine import Engine, EngineMetric, Folds
 from fewer.kernels import linear, quadratic
@@ -29,11 +29,15 @@ class LinearEngine(Engine):
         super().__init__(folds, metric, n_outputs)
         p, f = folds.problem.n_features, folds.n_folds
         self._gram, self._moments = np.empty((f, p, p)), np.empty((f, p, n_outputs))
-        self._constant = np.empty((f, n_outputs))
+        self._constant, self._scales = np.empty((f, n_outputs)), np.ones((f, p))
         for fold, (X, y, weights) in enumerate(folds.training()):
             self._learn(fold, estimator, X, y, weights)
         products = Products(self._gram, self._moments, self._constant, self.half, self.least)
         self._given = HeldOut(folds.columns, folds.bounds), products
+        # LinearRegression drops directions in which columns spread less than `tol` of the most. In like units `least`
+        # rules that out.
+        is_cut = type(estimator) is LinearRegression and np.ptp(np.log(self._scales), axis=1).max() > np.log(10.0)
+        self._cut = 2.0 * float(estimator.tol) if is_cut else 0.0
 
     def _learn(self, fold: int, estimator: Any, X: FloatArray, y: Any, weights: FloatArray | None) -> None:
         """Learn a regression from the training rows of a fold; classes are fitted as ±1."""
@@ -47,6 +51,7 @@ class LinearEngine(Engine):
         scale = np.sqrt(w @ centered**2 / w.sum())
         scale[scale == 0] = 1.0
         centered /= scale
+        self._scales[fold] = scale
         weighted = centered * w[:, None]
         self._gram[fold] = weighted.T @ centered + np.diag(ridge / scale**2)
         self._moments[fold] = weighted.T @ (targets - self._constant[fold])
@@ -56,6 +61,11 @@ class LinearEngine(Engine):
         """Border the members' Cholesky factor by each column."""
         sure = np.ones((len(added), self.folds.n_folds), dtype=bool)
         linear.predict_added(members, added, *self._given, out, sure)
+        if self._cut:
+            columns = np.column_stack([np.tile(members, (len(added), 1)), added])
+            rows, others = columns[:, :, None], columns[:, None]
+            values = np.linalg.eigvalsh(self._gram[:, rows, others] * self._scales[:, rows] * self._scales[:, others])
+            sure &= (values[..., 0] > self._cut**2 * values[..., -1]).T
         return sure
 
 
@@ -117,19 +127,18 @@ class QuadraticEngine(Engine):
         c, p, f = folds.problem.n_classes, folds.problem.n_features, folds.n_folds
         super().__init__(folds, metric, c)
         gram, means, prior = np.empty((f, c, p, p)), np.empty((f, c, p)), np.empty((f, c))
-        share = float(estimator.reg_param)
+        share, self._fewest = float(estimator.reg_param), np.empty(f, dtype=np.int64)
         for fold, (X, y, _) in enumerate(folds.training()):
             counts = np.bincount(y, minlength=c)
             if counts.min() < 2:
                 raise ValueError("a class with one row")
-            prior[fold] = np.log(counts / len(y))
+            prior[fold], self._fewest[fold] = np.log(counts / len(y)), counts.min()
             for k in range(c):
                 rows = X[y == k]
                 means[fold, k] = rows.mean(axis=0)
                 centered = rows - means[fold, k]
                 gram[fold, k] = centered.T @ centered / (len(rows) if divides_class_by_rows() else len(rows) - 1)
                 gram[fold, k] = (1.0 - share) * gram[fold, k] + share * np.eye(p)
-        # With fewer rows than columns the spread is never whole; kernels see that as a small pivot.
         self._rows = HeldOut(folds.columns, folds.bounds)
         self._spreads = Spreads(gram, means, prior, float(estimator.tol))
 
@@ -137,4 +146,5 @@ class QuadraticEngine(Engine):
         """Border each class's Cholesky factor by each column."""
         sure = np.ones((len(added), self.folds.n_folds), dtype=bool)
         quadratic.predict_added(members, added, self._rows, self._spreads, out, sure)
-        return sure
+        # scikit-learn refuses a class with fewer rows than columns, whatever `reg_param` adds.
+        return np.asarray(sure & (self._fewest > len(members)))
