@@ -39,6 +39,8 @@ def count_binds(counts: Counter) -> None:
 
         return counted
 
+    for name in fewer.criteria.__all__:  # a class is imported when it is asked for
+        getattr(fewer.criteria, name)
     for kind in {kind for kind in kinds_of(Criterion) if "bind" in vars(kind)}:
         kind.bind = counting(kind)
 

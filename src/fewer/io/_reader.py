@@ -368,6 +368,16 @@ class ProblemReader:
 def spelled_alike(labels: Iterable[Any]) -> str:
     """Name the labels that differ from another only in capital letters.
 
+    Parameters
+    ----------
+    labels : iterable
+        As they stand in the target.
+
+    Returns
+    -------
+    str
+        The labels, quoted and separated by commas; empty if none differ so.
+
     Examples
     --------
     >>> spelled_alike(["Yes", "no", "yes"])
