@@ -121,6 +121,7 @@ def test_parcel_answers_at_an_operating_point(table, tmp_path, capsys):
     assert set(CONTRACT) <= set(result)
     assert set(result["features"]) <= set(result["all_features"])
     assert "How to get this classifier" in page.read_text()
+    assert "Choose an operating point for class 1" in page.read_text()
     assert run("select", table, "-t", "y", "-m", "parcel", "--positive", "maybe") == 2
     assert "'maybe' is not a class; the classes are" in capsys.readouterr().err
     assert run("select", table, "-t", "y", "--max-fpr", 0.2) == 2

@@ -45,7 +45,7 @@ def cells(run):
         ("figures", "figure 27, ig better above n features", "equal bins of information gain"),
         ("4", "Information Gain", "equal bins of information gain"),
         ("figures", "figure 35, relieff best up to n features RBF-SVM", "ReliefF with"),
-        ("5", "Fisher", "nothing: Fisher's ratio"),
+        ("5", "Fisher", "three forms of Fisher's ratio"),
     ],
 )
 def test_what_was_tried_is_named_by_the_method(table, column, words):

@@ -206,7 +206,9 @@ def _parcel(
             described = fewer.roc.describe(parcel, point)
             if outputs.report is not None:  # opened at the point that was asked for
                 command = given.typed("--max-fpr", "--guarantee", "--cost-fp", "--cost-fn", "--prevalence")
-                fewer.report.write_parcel_report(outputs.report, parcel, point=point, command=command, rows=source)
+                title = "Choose an operating point" + ("" if positive is None else f" for class {positive}")
+                page = {"point": point, "command": command, "rows": source, "title": title}
+                fewer.report.write_parcel_report(outputs.report, parcel, **page)
     except KeyboardInterrupt:
         if outputs.out is not None:
             say(f"fewer: stopped. Begin again with: --out {shlex.quote(str(outputs.out))} --resume")

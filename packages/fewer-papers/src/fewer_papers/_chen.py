@@ -680,7 +680,10 @@ def tried(cell: Cell) -> str:
         )
     if RELIEFF.lower() in column:
         return "ReliefF with one to ten neighbors."
-    return "nothing: Fisher's ratio has no setting."
+    return (
+        "three forms of Fisher's ratio, normal and uniform added columns, two thirds to all rows "
+        "(experiments/chen_fisher.md)."
+    )
 
 
 DOCUMENT = Document(

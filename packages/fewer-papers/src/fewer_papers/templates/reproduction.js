@@ -17,11 +17,11 @@ function sortBy(column, down) {
   const key = row => row.cells[column].textContent.trim();
   const compare = (a, b) => {
     const [x, y] = [parseFloat(key(a)), parseFloat(key(b))];
-    if (!Number.isNaN(x) && !Number.isNaN(y) && x !== y) return x - y;
-    if (Number.isNaN(x) !== Number.isNaN(y)) return Number.isNaN(x) ? 1 : -1;
-    return key(a).localeCompare(key(b));
+    if (Number.isNaN(x) !== Number.isNaN(y)) return Number.isNaN(x) ? 1 : -1;  // numbers first, whatever the direction
+    const order = Number.isNaN(x) || x === y ? key(a).localeCompare(key(b)) : x - y;
+    return down ? -order : order;
   };
-  [...rows].sort((a, b) => (down ? compare(b, a) : compare(a, b))).forEach(row => body.append(row));
+  [...rows].sort(compare).forEach(row => body.append(row));
 }
 
 document.getElementById("find").addEventListener("input", find);
