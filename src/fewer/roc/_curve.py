@@ -731,8 +731,7 @@ def bootstrap_band(
     ups, downs = np.sort(values[positive]), np.sort(values[~positive])
     grid = np.linspace(0.0, 1.0, 101) if fpr is None else np.asarray(fpr, dtype=np.float64)
     rng = np.random.default_rng(random_state)
-    lines = np.empty((n_resamples, len(grid)))
-    areas = np.empty(n_resamples)
+    lines, areas = np.empty((n_resamples, len(grid))), np.empty(n_resamples)
     for i in range(n_resamples):
         up, down = np.sort(rng.choice(ups, len(ups))), np.sort(rng.choice(downs, len(downs)))
         cuts = np.unique(np.concatenate([up, down]))[::-1]

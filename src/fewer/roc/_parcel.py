@@ -26,8 +26,11 @@ from fewer.roc._learners import NOBODY, Learner, Lessons, deal_out, learner_of, 
 from fewer.roc._mrroc import MRROC, HeldOutCurve, calls, digests_of, placed_on
 from fewer.roc._operating_point import OperatingPoint, RowReader
 from fewer.roc._rates import Witnesses
+from fewer.roc._realisable import columns_known
 from fewer.text import html_card, html_table
 from fewer.validate import CV
+
+Rows = Problem | None
 
 # Subsets that an algorithm which is fitted anew for each may try in a round.
 MAX_SLOW = 30
@@ -268,9 +271,7 @@ class Parcel(ClassScoresMixin, TableClassifier):
                 )
             parcel = clone(self).set_params(pos_label=True, random_state=seed)
             rows = replace(problem, y=(problem.y == labels.index(label)).astype(np.int64), classes=(False, True))
-            for name in ("n_features_in_", "feature_names_in_"):
-                if hasattr(self, name):
-                    setattr(parcel, name, getattr(self, name))
+            parcel.__dict__.update(columns_known(self))
             self.parcels_[label] = parcel.fit_problem(rows)
         self.support_, self.scoring_support_ = (
             np.any([getattr(parcel, name) for parcel in self.parcels_.values()], axis=0)
@@ -278,9 +279,7 @@ class Parcel(ClassScoresMixin, TableClassifier):
         )
         return self
 
-    def _fit(
-        self, lessons: Lessons, calibration: Problem | None, everything: Problem | None, rng: np.random.Generator
-    ) -> Parcel:
+    def _fit(self, lessons: Lessons, calibration: Rows, everything: Rows, rng: np.random.Generator) -> Parcel:
         self._remember(lessons.whole)
         self._positive = self._positive_code()
         lessons = replace(lessons, rows=self._turned(lessons.rows))
@@ -339,16 +338,13 @@ class Parcel(ClassScoresMixin, TableClassifier):
             limit=None if scott else MAX_SLOW,
         )
 
-    def _keep(
-        self, growth: HullGrowth, learners: Sequence[Learner], lessons: Lessons, calibration: Problem | None
-    ) -> None:
+    def _keep(self, growth: HullGrowth, learners: Sequence[Learner], lessons: Lessons, calibration: Rows) -> None:
         """Remember the hull with its classifiers, and what they do to rows that judge them."""
         growth = self._edged(growth, learners, lessons)
         front, whole = growth.front, lessons.whole
         chosen = [(learners[m.learner], m.features) for m in growth.members]
         members = [(one.name, one.rule(mask_of(features, whole.n_features)), features) for one, features in chosen]
-        hull, vertices, at = placed_on(front, members, whole.names)
-        reader = RowReader(self.reader_)
+        (hull, vertices, at), reader = placed_on(front, members, whole.names), RowReader(self.reader_)
         if calibration is None:
             nobody = np.zeros(len(lessons.positive))
             scores = [_scores(member, learners, lessons) for member in growth.members]
@@ -363,10 +359,9 @@ class Parcel(ClassScoresMixin, TableClassifier):
             called, positive, digests_of(reader, vertices, cells), weight,
             "validation" if calibration is None else "calibration",
         )  # fmt: skip
-        known = {n: getattr(self, n) for n in ("n_features_in_", "feature_names_in_") if hasattr(self, n)}
         self.mrroc_ = MRROC(
             hull, vertices, at, reader, self.reader_.names, self.classes_, self._positive, self.prevalence_,
-            lessons.sizes, witnesses, known,
+            lessons.sizes, witnesses, columns_known(self),
         )  # fmt: skip
         self.hull_, self.vertices_ = hull, vertices
         self.area_ = self.mrroc_.expected_area
@@ -375,12 +370,7 @@ class Parcel(ClassScoresMixin, TableClassifier):
         self.support_ = mask_of([f for vertex in vertices for f in vertex.features], whole.n_features)
 
     def _vote(
-        self,
-        growth: HullGrowth,
-        lessons: Lessons,
-        calibration: Problem | None,
-        everything: Problem | None,
-        learners: Sequence[Learner],
+        self, growth: HullGrowth, lessons: Lessons, calibration: Rows, everything: Rows, learners: Sequence[Learner]
     ) -> None:
         """Make the committee behind `predict`: votes by rows that judge, voters fitted to all rows."""
         whole = lessons.whole

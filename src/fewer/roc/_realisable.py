@@ -116,6 +116,11 @@ def _mix(bits: Any) -> Any:
         return bits ^ (bits >> np.uint64(31))
 
 
+def columns_known(fitted: Any) -> dict[str, Any]:
+    """Return the number of columns that an estimator was fitted to, and their names, as far as it knows them."""
+    return {name: getattr(fitted, name) for name in ("n_features_in_", "feature_names_in_") if hasattr(fitted, name)}
+
+
 @dataclass(frozen=True)
 class _Always:
     """Answers one label whatever the case."""
@@ -197,10 +202,7 @@ class RealisableClassifier(ClassifierMixin, BaseEstimator):
         if X is None:
             return self
         self.low_, self.high_ = (clone(one).fit(X, y) if hasattr(one, "fit") else one for one in (self.low, self.high))
-        for name in ("n_features_in_", "feature_names_in_"):
-            for fitted in (self.high_, self.low_):
-                if hasattr(fitted, name):
-                    setattr(self, name, getattr(fitted, name))
+        self.__dict__.update(columns_known(self.high_) | columns_known(self.low_))
         return self
 
     @property
