@@ -1047,13 +1047,11 @@ class Objective:
         if columns is not None and not self.space.has_prices and len(units):
             remaining = self.scorer.best_flip(self.space.expand(state[None, :])[0], columns[units])
         if remaining is None:
-            scores = self.flips(state, units)
-            choice = int(np.argmax(scores))
-            return choice, float(scores[choice])
-        places, raw = remaining
-        scores = self._defined(round_scores(raw))
-        self.trace.n_evaluations += len(units)
-        self._offer_changed(state, units[places], ~state[units[places]], scores)
+            places, scores = np.arange(len(units)), self.flips(state, units)
+        else:
+            places, scores = remaining[0], self._defined(round_scores(remaining[1]))
+            self.trace.n_evaluations += len(units)
+            self._offer_changed(state, units[places], ~state[units[places]], scores)
         choice = int(np.argmax(scores))
         return int(places[choice]), float(scores[choice])
 

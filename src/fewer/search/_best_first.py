@@ -118,7 +118,7 @@ class BestFirst(Search):
     def _expand(
         self, mask: BoolArray, scorer: Objective, space: SearchSpace, known: dict[bytes, float]
     ) -> tuple[BoolArray, FloatArray]:
-        """Score the neighbors of a subset, then compound changes; give those that are new."""
+        """Score the neighbors of a subset, and compounds of its best changes while scores rise; give the new subsets."""
         units = _changes(mask, space)
         neighbors = np.repeat(mask[None], len(units), axis=0)
         neighbors[np.arange(len(units)), units] ^= True
@@ -128,40 +128,31 @@ class BestFirst(Search):
             known.update(zip(np.array(keys, dtype=object)[new], scorer.flips(mask, units[new]).tolist(), strict=True))
         scores = np.array([known[key] for key in keys])
         children, child_scores = [neighbors[new]], [scores[new]]
-        if self.compound:
-            for child, score in self._compounds(mask, units, scores, scorer, space, known):
-                children.append(child[None])
-                child_scores.append(np.array([score]))
+        if self.compound and len(units) > 1:
+            order = np.argsort(-scores, kind="stable")
+            last = float(scores[order[0]])
+            for child in _compounds(mask, units[order], space):
+                key = child.tobytes()
+                if key not in known:
+                    known[key] = float(scorer.score(child[None])[0])
+                    children.append(child[None])
+                    child_scores.append(np.array([known[key]]))
+                if known[key] <= last:
+                    break
+                last = known[key]
         return np.concatenate(children), np.concatenate(child_scores)
 
-    def _compounds(
-        self,
-        mask: BoolArray,
-        units: IntArray,
-        scores: FloatArray,
-        scorer: Objective,
-        space: SearchSpace,
-        known: dict[bytes, float],
-    ) -> Iterator[tuple[BoolArray, float]]:
-        """Combine the best two changes, the best three, … while the score rises; give the new subsets."""
-        if len(units) < 2:
+
+def _compounds(mask: BoolArray, units: IntArray, space: SearchSpace) -> Iterator[BoolArray]:
+    """Change the first two units, the first three, …, as long as the size gets no farther from the allowed ones."""
+    child = mask.copy()
+    child[units[0]] ^= True
+    for unit in units[1:]:
+        child = child.copy()
+        child[unit] ^= True
+        if _distance(child[None], space)[0] > _distance(mask[None], space)[0]:
             return
-        order = np.argsort(-scores, kind="stable")
-        child, last = mask.copy(), float(scores[order[0]])
-        child[units[order[0]]] ^= True
-        for place in order[1:]:
-            child = child.copy()
-            child[units[place]] ^= True
-            if _distance(child[None], space)[0] > _distance(mask[None], space)[0]:
-                return
-            key = child.tobytes()
-            is_new = key not in known
-            if is_new:
-                known[key] = float(scorer.score(child[None])[0])
-                yield child, known[key]
-            if known[key] <= last:
-                return
-            last = known[key]
+        yield child
 
 
 def _changes(mask: BoolArray, space: SearchSpace) -> IntArray:
