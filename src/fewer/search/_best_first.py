@@ -118,7 +118,7 @@ class BestFirst(Search):
     def _expand(
         self, mask: BoolArray, scorer: Objective, space: SearchSpace, known: dict[bytes, float]
     ) -> tuple[BoolArray, FloatArray]:
-        """Score the neighbors of a subset, and compounds of its best changes while scores rise; give the new subsets."""
+        """Score the neighbors of a subset, and compounds of its best changes while scores rise; give what is new."""
         units = _changes(mask, space)
         neighbors = np.repeat(mask[None], len(units), axis=0)
         neighbors[np.arange(len(units)), units] ^= True
