@@ -210,14 +210,17 @@ def test_a_first_use_is_announced_once_to_those_who_watch(monkeypatch, capsys):
 def test_python_looks_for_garbage_before_and_after_a_compilation_but_not_within():
     seen = []
 
+    @inner()
     def halved(x):
         return x / 2
 
-    @njit
+    @kernel()
     def outer(x):
-        return inner_one(x) + 1
+        return halved(x) + 1
 
-    inner_one = njit(halved)
+    @kernel()
+    def wrong(x):
+        return x.nothing
 
     class Watcher(Listener):
         def on_start(self, event):
@@ -229,12 +232,12 @@ def test_python_looks_for_garbage_before_and_after_a_compilation_but_not_within(
     with install_listener("numba:compile", Watcher()):
         assert outer(3.0) == 2.5
         with pytest.raises(TypingError):
-            njit(lambda x: x.nothing)(1)
+            wrong(1)
     assert seen == [False, False, False]
     assert gc.isenabled()
     gc.disable()
     try:
-        njit(halved)(1.0)
+        outer(np.float32(1.0))
         assert not gc.isenabled()  # it was not before
     finally:
         gc.enable()

@@ -6,7 +6,6 @@ function, which needs no entry for Python, and is optimised and made machine cod
 
 from __future__ import annotations
 
-import gc
 import sys
 from collections.abc import Callable
 from functools import wraps
@@ -19,6 +18,8 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.event import Listener, register
 from numba.core.registry import CPUDispatcher
+
+from fewer import all_kept
 
 # Numba has no public way to leave a function to its callers; this was checked with these versions. With others, numba
 # also compiles each inner function by itself: the same answers, and a first use takes an eighth longer.
@@ -110,7 +111,8 @@ class Kernel(CPUDispatcher):
 
     def compile(self, signature: Any) -> Any:
         """Compile it for arguments of some types."""
-        entry = super().compile(signature)
+        with all_kept():
+            entry = super().compile(signature)
         models = self.targetdescr.target_context.data_model_manager
         returned = {compiled.signature.return_type for compiled in self.overloads.values()}
         if not self.targetoptions["_nrt"] and any(models[kind].contains_nrt_meminfo() for kind in returned):
@@ -157,34 +159,21 @@ def forget_what_cannot_be_read() -> None:
 
 
 class FirstUse(Listener):
-    """Says once that kernels are being compiled, where somebody waits, and keeps Python from looking for garbage then.
-
-    Numba makes so many objects that looking through them takes an eighth of a first use. Numba compiles one function at
-    a time, under a lock, and the functions that it calls within.
-    """
+    """Says once that kernels are being compiled, where somebody waits."""
 
     announced = False
-    depth = 0
-    collected = True
 
     def on_start(self, event: Any) -> None:
         """Print a line before the first kernel of ours that no cache has, in a terminal or a notebook."""
         from fewer.logs import is_watched  # not needed by kernels
 
-        if self.depth == 0:
-            self.collected = gc.isenabled()
-            gc.disable()
-        self.depth += 1
         if not self.announced and event.data["dispatcher"].py_func.__module__.startswith("fewer.") and is_watched():
             self.announced = True
             clear = "\r\x1b[K" if sys.stderr.isatty() else ""
             print(f"{clear}fewer: first use, compiling; later runs start faster", file=sys.stderr, flush=True)
 
     def on_end(self, event: Any) -> None:
-        """Look for garbage again."""
-        self.depth -= 1
-        if self.depth == 0 and self.collected:
-            gc.enable()
+        """Say nothing more."""
 
 
 FIRST_USE = FirstUse()
