@@ -185,6 +185,33 @@ def metric_text(name: str) -> str:
     return re.sub("^f1", "F1", words)
 
 
+def judge_as_text(code: str) -> str:
+    """Name who judges, given as code, by what a reader knows.
+
+    Parameters
+    ----------
+    code : str
+        A model's name as it is written down.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> judge_as_text("CrossValidated(estimator=Pipeline(steps=[('s', StandardScaler()), ('r', Ridge())]))")
+    'Ridge'
+    >>> judge_as_text("KNN(n_neighbors='auto')"), judge_as_text("its judge")
+    ('nearest neighbors', 'its judge')
+    """
+    names = re.findall(r"([A-Z]\w+)\(", code)
+    if names[:1] == ["KNN"]:
+        return "nearest neighbors"
+    if names[:1] == ["CrossValidated"] and len(names) > 1:
+        return names[-1] if names[1] == "Pipeline" else names[1]
+    return names[0] if names else code
+
+
 def signed(value: float, decimals: int) -> str:
     """Write a difference with its sign; what rounds to zero has none.
 

@@ -1,7 +1,6 @@
 """What people wrote, on a page."""
 
-from fewer.report._page import judge_as_text
-from fewer.text import cut
+from fewer.text import cut, judge_as_text
 
 
 def test_what_people_wrote_is_cut_and_cleaned():

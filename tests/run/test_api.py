@@ -6,6 +6,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from sklearn.datasets import load_iris
+from sklearn.linear_model import LogisticRegression
 
 import fewer
 from fewer.criteria import KNN, CrossValidated
@@ -96,7 +97,8 @@ def test_all_features_are_not_compared_with_themselves(selection):
 
 def test_the_verdict_names_both_judges_and_the_text_the_stand_ins(selection):
     told = {**selection.heldout, "difference_low": -0.01, "difference_high": 0.02}
-    other = dataclasses.replace(selection, heldout=told, judges={"chosen": "5 neighbors", "all": "a forest"})
+    by_auto = dataclasses.replace(selection, heldout=told, prefer="balanced")
+    other = dataclasses.replace(by_auto, judges={"chosen": "5 neighbors", "all": "a forest"})
     assert " features (model: 5 neighbors; all features: a forest):" in other.verdict
     same = dataclasses.replace(other, judges={"chosen": "a forest", "all": "a forest"}, stand_ins={"x0": ["x5", "x6"]})
     assert " features (model: a forest):" in same.verdict
@@ -279,3 +281,14 @@ def test_the_cure_stands_where_the_task_was_misread():
     X, y = labelled(list("abcd"))
     with pytest.raises(InputError, match=r"say what the target is \(task='classification', --task classification\)"):
         fewer.select(X, y * 0.5, "fisher")
+
+
+@pytest.mark.parametrize(
+    ("options", "judge"), [({}, "nearest neighbors"), ({"estimator": LogisticRegression()}, "LogisticRegression")]
+)
+def test_who_predicts_the_held_out_rows_is_said(options, judge):
+    X, y = labelled(list("abcd"))
+    found = fewer.select(X, y, "fisher", cv=2, random_state=0, **options)
+    assert found.judges == {"chosen": judge, "all": judge}
+    assert f"\nHeld-out accuracy of {judge}: " in str(found)
+    assert fewer.select(X, y, "fisher", cv=0, random_state=0).judges == {}

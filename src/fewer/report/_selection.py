@@ -19,10 +19,10 @@ from fewer.plots import AnswersDisplay, DendrogramDisplay, SearchCurveDisplay
 from fewer.plots._style import COLORS, new_figure, style
 from fewer.report import _pictures as draw
 from fewer.report._comparison import comparison_report, good_content
-from fewer.report._page import NEEDS_MATPLOTLIB, as_svg, in_script, judge_as_text, render, write_page
+from fewer.report._page import NEEDS_MATPLOTLIB, as_svg, in_script, render, write_page
 from fewer.run.folder import RESULT, TRACE
 from fewer.run.selection import Selection
-from fewer.text import cut, in_folds, listed, metric_text, score_text, signed
+from fewer.text import cut, in_folds, judge_as_text, listed, metric_text, score_text, signed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -37,7 +37,7 @@ from fewer.run.folder import RESULT, RUN, RunFolder, fingerprint
 from fewer.run.planning import Plan, build_component, luck_of_search
 from fewer.run.selection import AutoCurve, Selection, StabilityNumbers, TableGlance, glance_of, measured, rows_to_tell
 from fewer.selectors.auto._standins import with_stand_ins
-from fewer.text import duration, listed
+from fewer.text import duration, judge_as_text, listed
 from fewer.validate import nogueira
 
 PUBLIC = ("fewer.criteria", "fewer.search", "fewer.control", "fewer.rankers", "fewer.models")
@@ -345,8 +345,9 @@ class _Running:
         if self.with_evidence and not interrupted:
             shown |= _evidence(self, answer, outcome, order)
         scoring = plan.request.scoring
-        if scoring is None:
-            scoring = judge_of(answer, plan, problem)[0].scoring
+        judge = judge_of(answer, plan, problem)[0]
+        judged_by = judge_as_text(" ".join(repr(judge).split()))
+        scoring = judge.scoring if scoring is None else scoring
         names = problem.names
         selection = Selection(
             features=[names[i] for i in order],
@@ -371,7 +372,7 @@ class _Running:
             fingerprint="" if folder is None else folder.name,
             prefer=plan.request.prefer if answer.choices else "",
             stand_ins={names[i]: [names[j] for j in others] for i, others in answer.stand_ins.items()},
-            judges=answer.judge_names,
+            judges=answer.judge_names or ({} if outcome is None else {"chosen": judged_by, "all": judged_by}),
             costs=_costs(plan.request.feature_costs, order, problem),
             nothing_found=answer.nothing_found,
             promise=answer.promise,

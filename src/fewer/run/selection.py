@@ -271,7 +271,7 @@ class Selection(Suspected, Origin, Scores, Chosen):
             return Verdict(Kind.NOTHING, baseline=self.baseline, sentence=text)
         numbers, score, of_all = self.heldout, self.score_heldout, self.score_heldout_all_features
         ours, all_ = self.judges.get("chosen"), self.judges.get("all")
-        by = f" (model: {ours}{f'; all features: {all_}' if ours != all_ else ''})" if ours and all_ else ""
+        by = f" (model: {ours}{f'; all features: {all_}' if ours != all_ else ''})" if self.prefer and ours else ""
         by = "" if ours == all_ == "the given model" else by
         made = Verdict.of(
             None if score is None or of_all is None else score - of_all,
@@ -449,9 +449,11 @@ class Selection(Suspected, Origin, Scores, Chosen):
         low, high, baseline = self.heldout.get("low"), self.heldout.get("high"), self.heldout.get("baseline")
         sizes = self.sizes_in_folds
         what = "the selected features" if self.features else "the best candidate of each fold"
+        model = "" if self.prefer else self.judges.get("chosen", "")  # else the verdict says it
+        metric = metric_text(self.score_name) + f" of {model}" * bool(model)
         ends = "" if low is None else f" ({score_text(low, low, high)} to {score_text(high, low, high)})"
         return (
-            f"Held-out {metric_text(self.score_name)}: {score_text(self.score_heldout, low, high)}{ends} with {what}, "
+            f"Held-out {metric}: {score_text(self.score_heldout, low, high)}{ends} with {what}, "
             f"{score_text(self.score_heldout_all_features, low, high)} with all {self.n_features:,}"
             f"{'' if baseline is None else f', {score_text(baseline, low, high)} knowing nothing'} "
             f"({self.heldout['n_folds']} folds, selection repeated in each{f': {sizes}' if sizes else ''})."
