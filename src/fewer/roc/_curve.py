@@ -131,8 +131,7 @@ class RocHull(RocLine):
         if self.fpr[low] == max_fpr or low == len(self.fpr) - 1:
             return self.vertex(low)
         share = chord_share(self.fpr[low], self.fpr[low + 1], max_fpr)
-        tpr = (1 - share) * self.tpr[low] + share * self.tpr[low + 1]
-        return ChordPoint(low, low + 1, share, max_fpr, float(tpr))
+        return ChordPoint(low, low + 1, share, max_fpr, float((1 - share) * self.tpr[low] + share * self.tpr[low + 1]))
 
     def at_cost(self, cost_fp: float = 1.0, cost_fn: float = 1.0, prevalence: float = 0.5) -> ChordPoint:
         """Return the vertex of least expected cost: where the iso-cost line of that slope touches the hull.

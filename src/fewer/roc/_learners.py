@@ -469,9 +469,7 @@ def deal_out(
     kept = _latest(problem, calibration) if problem.time is not None else kept_aside(problem, calibration, rng)
     rest, aside = _without_groups_of(problem, ~kept, kept), problem.take(kept) if kept.any() else None
     if aside is not None and problem.time is not None and len(np.unique(aside.y)) < 2:
-        raise InputError(
-            f"The latest {aside.n_samples} rows, kept for calibration, hold one class; give another calibration share."
-        )
+        raise InputError(f"The latest {aside.n_samples} rows, kept for calibration, hold one class; change the share.")
     if len(np.unique(problem.y[rest])) < 2:
         raise InputError("The rows kept for calibration, and their groups, leave no row of one class to train with.")
     rows = problem.take(rest)

@@ -325,9 +325,7 @@ class MRROC:
         return band
 
     def _notes(self, point: ChordPoint, decided: Choice) -> tuple[str, ...]:
-        if point.share == 0.0:
-            return ()
-        apart = self.witnesses.told_apart(point.low, point.high)
+        apart = 1.0 if point.share == 0.0 else self.witnesses.told_apart(point.low, point.high)
         if apart >= DISTINCT:
             return ()
         opening = f"The cells in use separate only {100 * apart:.0f} % of the rows"

@@ -413,9 +413,7 @@ class Parcel(ClassScoresMixin, TableClassifier):
             return odds if self._positive == 1 else -odds
         columns = [parcel._committee.decision(cells) for parcel in self.parcels_.values()]
         if len(columns) == 1:
-            raise InputError(
-                f"This Parcel knows {self.pos_label!r} against all others only; ask parcels_[{self.pos_label!r}]."
-            )
+            raise InputError(f"This Parcel knows {self.pos_label!r} against all others only; ask its parcels_.")
         return np.column_stack(columns)
 
     def predict_proba(self, X: Any) -> FloatArray:
