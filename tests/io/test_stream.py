@@ -234,6 +234,17 @@ def test_groups_have_the_numbers_that_their_formula_gives():
     assert group_keys(pl.Series([7, 8])).tolist() == [mixed(7), mixed(8)]
 
 
+def test_long_whole_numbers_are_codes_as_in_memory(tmp_path):
+    path = tmp_path / "t.csv"
+    rows = [f"{10**20 + row % 12},{2**53 + row},{row % 7},{row % 2}" for row in range(48)]
+    path.write_text("shop,order,a,y\n" + "\n".join(rows))
+    stream, problem = open_stream(path, "y"), read_table(path, "y")
+    assert stream.like.names == problem.names == ("shop", "a")
+    notes = [note for note in stream.like.notes if "read as codes" in note]
+    assert notes == ["Column 'shop' is read as codes because of more than 15 digits; use --numeric for numbers."]
+    assert open_stream(path, "y", numeric=["shop", "order"]).like.kinds == ("numeric", "numeric", "numeric")
+
+
 def test_times_are_numbers_dates_or_text_of_them():
     assert moments_of(pl.Series(["2.5", " 1 "])).tolist() == [2.5, 1.0]
     assert moments_of(pl.Series([1, 2]).cast(pl.Date)).tolist() == [1.0, 2.0]

@@ -73,7 +73,11 @@ def test_pictures_of_a_kept_selection_are_those_of_all_good_subsets(found):
         for picture in good_content(json.loads(json.dumps(found.packed())))["good_pictures"]
     ]
     assert texts == ["Score", "Score", "Good"]
-    assert alternatives_report(found).count("<figure>") == 3
+    page = alternatives_report(found)
+    assert page.count("<figure>") == 3
+    ids = re.findall(r'\bid="([^"]+)"', page)
+    assert len(ids) == len(set(ids))
+    assert set(re.findall(r"url\(#([^)]+)\)", page) + re.findall(r'href="#([^"]+)"', page)) <= set(ids)
 
 
 def test_a_selection_with_prices_draws_scores_against_them():

@@ -401,7 +401,7 @@ class ColumnSeen:
     low: float = np.inf
     high: float = -np.inf
     examples: list[str] = field(default_factory=list)
-    fit: NDArray[np.int64] = field(default_factory=lambda: np.zeros(6, dtype=np.int64))
+    fit: NDArray[np.int64] = field(default_factory=lambda: np.zeros(7, dtype=np.int64))
     hashes: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
 
     def add(self, cells: pl.Series, is_text: bool) -> None:

@@ -241,21 +241,22 @@ def blanked(text: pl.Series, missing: Sequence[str] = MISSING) -> pl.Series:
 
 
 def fits_of(cells: pl.Series) -> NDArray[np.int64]:
-    """Count the cells that are there; of them numbers, truth values, dates, digits alone, and leading zeros."""
+    """Count the cells that are there; of them numbers, truth values, dates, digits, leading zeros, and long ones."""
     present = cells.drop_nulls()
     numbers = len(present) - present.cast(pl.Float64, strict=False).null_count()
     if numbers == len(present):
         zeros = int((present.str.starts_with("0") & (present.str.len_bytes() > 1)).sum())
-        return np.array([len(present), numbers, 0, 0, int(present.str.contains(r"^\d+$").sum()), zeros])
+        digits, long = present.str.contains(r"^\d+$"), present.str.len_bytes() > KEPT_DIGITS
+        return np.array([len(present), numbers, 0, 0, int(digits.sum()), zeros, int(long.sum())])
     truths = int(present.str.to_lowercase().is_in(["true", "false"]).sum())
-    return np.array([len(present), numbers, truths, int(present.str.contains(ISO).sum()), 0, 0])
+    return np.array([len(present), numbers, truths, int(present.str.contains(ISO).sum()), 0, 0, 0])
 
 
 def reading_of(fits: NDArray[np.int64]) -> Reading:
     """Say how a column is read whose cells fit so often (`fits_of`, added up over its parts)."""
-    present, numbers, truths, dates, digits, zeros = fits.tolist()
-    if zeros and digits == present:
-        return CODES
+    present, numbers, truths, dates, digits, zeros, long = fits.tolist()
+    if (zeros or long) and digits == present:
+        return CODES if zeros else LONG
     ways = ((numbers, NUMERALS), (truths, TRUTH), (dates, ISO_DATES))
     return next((reading for count, reading in ways if count == present), Reading("nominal"))
 

@@ -671,7 +671,7 @@ class _Survey(PartWork):
         self.n_seen = 0
         self._distinct: dict[str, set[Any]] = {name: set() for name in self.columns}
         self._counts: dict[Any, int] = {}
-        self._fit: dict[str, NDArray[np.int64]] = {name: np.zeros(6, dtype=np.int64) for name in self.columns}
+        self._fit: dict[str, NDArray[np.int64]] = {name: np.zeros(7, dtype=np.int64) for name in self.columns}
         # Columns with too many different texts to keep them all: numbers, as a rule, which need no levels.
         self._late: set[str] = set()
         self.unused: dict[str, str] = {}
@@ -771,9 +771,8 @@ class _Survey(PartWork):
 
     def _text_reader(self, name: str, forced: Kind | None, source: Source) -> ColumnReader:
         (present, numbers), reading = self._fit[name][:2].tolist(), reading_of(self._fit[name])
-        if forced is None and reading.reason:
-            self.notes.append(f"Column {name!r} is read as codes because of leading zeros; use --numeric for numbers.")
-        elif forced != "nominal":
+        coded = forced is None and reading.reason
+        if forced != "nominal" and not coded:
             if numbers == present:
                 return ColumnReader(name, "numeric", NUMERALS)
             if forced == "numeric" or numbers >= MOSTLY * present:
@@ -791,7 +790,11 @@ class _Survey(PartWork):
             known = source.reduce(_Levels(name), Resources(effective_n_jobs(None)))
             if len(known) > MOST_TEXTS:
                 self._leave_out(name)
-        return self._level_reader(name, known)
+        reader = self._level_reader(name, known)
+        if coded and name not in self.unused:
+            because = f"because of {reading.reason}; use --numeric for numbers"
+            self.notes.append(f"Column {name!r} is read as codes {because}.")
+        return reader
 
     def _level_reader(self, name: str, known: set[Any]) -> ColumnReader:
         """Read a column by its levels; one of text that names the rows, or holds sentences or lists, is left out."""
@@ -811,7 +814,7 @@ class _Survey(PartWork):
         if not self.n_seen:
             raise InputError(f"{self._source_name} has columns but no rows.")
         reading = reading_of(self._fit[name]) if text else None
-        if reading is not None and reading.reason:  # numbers with leading zeros
+        if reading is not None and reading.reason:  # numbers with leading zeros or many digits
             reading = NUMERALS
         quantity = reading == NUMERALS if text else kind.is_numeric()
         values = np.array([float(value) for value in self._counts]) if quantity else np.array(["text"])

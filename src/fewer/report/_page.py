@@ -85,6 +85,8 @@ def as_svg(figure: Figure, alternative: str) -> Any:
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
     svg = buffer.getvalue()
     svg = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", svg[svg.index("<svg") :], flags=re.DOTALL)
+    mark = f"p{hashlib.sha256(svg.encode()).hexdigest()[:8]}"  # several pictures of a page would share their ids
+    svg = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{mark}-", svg)
     label = f'<svg role="img" aria-label="{escape(alternative)}"'
     return Markup(label + svg.removeprefix("<svg"))  # the figure is ours, and its names are shapes
 
