@@ -192,10 +192,8 @@ class UnderstoodTable:
         if count == len(lost):
             raise InputError(f"The target {target!r} is missing in every row; choose another.")
         if not skip:
-            message = (
-                f"The target is missing in {self.place(row)}{more}; fill the cell, delete the row, or skip such rows"
-                " (--skip-rows-without-target)."
-            )
+            cure = "fill the cell, delete the row, or skip such rows (--skip-rows-without-target)"
+            message = f"The target is missing in {self.place(row)}{more}; {cure}."
             trouble = "the target is missing: --skip-rows-without-target"
             self.problems.append(ParseProblem(target, self.place(row), "", count, trouble, message, is_target=True))
             return

@@ -27,6 +27,7 @@ from fewer.io._text import Sheet, plain_cells, sheet_of_rows
 from fewer.io.frames import pl, reading, refuse_repeated_names
 from fewer.io.memory import refuse_too_large
 from fewer.problem import InputError, IntArray
+from fewer.text import counted
 
 _SPACE = re.compile(r"\s*")
 ZIP, ZSTD = b"PK\x03\x04", b"(\xb5/\xfd"
@@ -464,10 +465,8 @@ def _arff_row(line: str, attributes: list[Attribute], where: str) -> list[str | 
         return _sparse_row(line, attributes, where)
     cells = _arff_cells(line, where)
     if len(cells) != len(attributes):
-        raise InputError(
-            f"{where} has {len(cells)} cell{'s' * (len(cells) != 1)}, but {len(attributes)} attributes are declared; "
-            "correct the line."
-        )
+        there = counted(len(cells), "cell")
+        raise InputError(f"{where} has {there}, but {len(attributes)} attributes are declared; correct the line.")
     return cells
 
 
@@ -607,9 +606,8 @@ def _cells_of_case(case: Element, where: str, above: str = "") -> dict[str, str 
     cells: dict[str, str | None] = {}
     for element in case:
         path = above + _tag(element)
-        inside = (
-            _cells_of_case(element, where, f"{path}/") if len(element) else {path: (element.text or "").strip() or None}
-        )
+        text = (element.text or "").strip() or None
+        inside = _cells_of_case(element, where, f"{path}/") if len(element) else {path: text}
         twice = next((column for column in inside if column in cells), None)
         if twice is not None:
             raise InputError(f"{where}: feature {twice!r} stands there twice; a table has one value in a cell.")

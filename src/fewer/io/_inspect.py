@@ -249,9 +249,8 @@ def _summary(table: UnderstoodTable, name: str, reading: Reading, pictured: bool
     raw = table.sheet.frame[name]
     read = raw if reading.kind == "left out" else table.understood.frame[name]
     roles = {column: role for role, column in table.roles.items()}
-    role = (
-        "target" if name == table.target else roles.get(name, "left out" if reading.kind == "left out" else "feature")
-    )
+    other = "left out" if reading.kind == "left out" else "feature"
+    role = "target" if name == table.target else roles.get(name, other)
     present = read.drop_nans().drop_nulls() if read.dtype.is_float() else read.drop_nulls()
     nested = present.dtype.is_nested()
     share = 1 - len(present) / max(len(read), 1)

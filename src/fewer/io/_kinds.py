@@ -181,11 +181,8 @@ def _is_list(distinct: pl.Series) -> bool:
         items = distinct.str.split(separator).explode().str.strip_chars()
         lengths = distinct.str.count_matches(separator, literal=True)
         # The items of lists come again in other lists, and there are not always equally many.
-        if (
-            _mean(items.str.count_matches(r"\S+")) < 3
-            and items.n_unique() <= 0.5 * len(items)
-            and lengths.n_unique() > 1
-        ):
+        repeated = items.n_unique() <= 0.5 * len(items) and lengths.n_unique() > 1
+        if repeated and _mean(items.str.count_matches(r"\S+")) < 3:
             return True
     return False
 
@@ -500,11 +497,8 @@ def _draft_found(text: pl.Series, formatted: FoundCells, place: Place, options: 
 def _draft_strewn(text: pl.Series, place: Place, options: ReadOptions) -> _Draft | None:
     """Recognise numbers or dates among which one or two words mean something else, such as missing."""
     wordy = ~text.str.contains(r"\d") & text.is_not_null()
-    if (
-        not wordy.any()
-        or text.filter(wordy).n_unique() > MOST_STRANGERS
-        or (options.mixed and text.name == options.target)
-    ):
+    may_mix = options.mixed and text.name == options.target
+    if may_mix or not wordy.any() or text.filter(wordy).n_unique() > MOST_STRANGERS:
         return None
     rest = text.set(wordy, None)
     if rest.n_unique() < MIN_CELLS or rest.null_count() - text.null_count() > len(text) / 2:
@@ -865,12 +859,8 @@ def _from_dict(about: Any, where: str) -> Reading:
     if not isinstance(about, dict) or about.get("kind") not in kinds:
         raise InputError(f"{where}: 'kind' must be one of {', '.join(kinds)}.")
     kind: ColumnKind = about["kind"]
-    known = {
-        "kind",
-        "reason",
-        *(("order",) if kind == "date" else ()),
-        *(asdict(NumberFormat()) if kind == "numeric" else ()),
-    }
+    more = {"date": ["order"], "numeric": list(asdict(NumberFormat()))}
+    known = {"kind", "reason", *more.get(kind, [])}
     if odd := [key for key in about if key not in known]:
         raise InputError(f"{where}: {odd[0]!r} is not known for {kind} columns; there are {', '.join(sorted(known))}.")
     if kind == "date":

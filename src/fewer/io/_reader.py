@@ -767,11 +767,8 @@ def _scatter(values: Sequence[Any], present: Sequence[bool] | BoolArray) -> Floa
 
 def _is_missing(cell: Any) -> bool:
     # Only NaN differs from itself; pandas has two more missing of its own.
-    return (
-        cell is None
-        or type(cell).__name__ in ("NAType", "NaTType")
-        or (isinstance(cell, NUMBER_TYPES) and bool(cell != cell))
-    )
+    is_nan = isinstance(cell, NUMBER_TYPES) and bool(cell != cell)
+    return is_nan or cell is None or type(cell).__name__ in ("NAType", "NaTType")
 
 
 def _days_of(time: Any) -> FloatArray | None:

@@ -378,11 +378,8 @@ def _remote(path: Path | str) -> str:
 
 def names_many(path: Path | str) -> bool:
     """Say whether a path names a folder, files in a store or, by a pattern, several files."""
-    return (
-        bool(_remote(path))
-        or Path(path).is_dir()
-        or (any(mark in str(path) for mark in GLOB) and not Path(path).exists())
-    )
+    is_pattern = any(mark in str(path) for mark in GLOB) and not Path(path).exists()
+    return is_pattern or bool(_remote(path)) or Path(path).is_dir()
 
 
 def _open_files(path: str) -> Source:
@@ -486,10 +483,8 @@ class ParquetSource(Source):
             elif known == pl.Null:
                 self.columns[name] = types[name]
             elif types[name] != pl.Null and _family(types[name]) != _family(known):
-                self._mixed[name] = (
-                    f"Column {name!r} holds {types[name]} in {file.name} and {known} in a file before it; "
-                    "write it with one type in all files, or drop it."
-                )
+                kinds = f"{types[name]} in {file.name} and {known} in a file before it"
+                self._mixed[name] = f"Column {name!r} holds {kinds}; write it with one type in all files, or drop it."
 
     def batches(self, part: int, columns: Sequence[str], n_rows: int) -> Iterator[pl.DataFrame]:
         """Read some columns of a part in chunks of about `n_rows` rows, in order."""

@@ -99,11 +99,8 @@ def suspicions(problem: Problem, dated: Sequence[str] = (), when: FloatArray | N
 def _leak(name: str, target: _Classes | _Quantity) -> Suspicion:
     if target.is_copy:
         return Suspicion("copy of the target", name, f"{name!r} is a copy of the target. Exclude it.")
-    evidence = (
-        f"Possible leak: {name!r} alone predicts the target ({target.how}). Exclude it unless its value is known "
-        "before the prediction is made."
-    )
-    return Suspicion("leak", name, evidence)
+    cure = "Exclude it unless its value is known before the prediction is made."
+    return Suspicion("leak", name, f"Possible leak: {name!r} alone predicts the target ({target.how}). {cure}")
 
 
 def _twice(problem: Problem) -> list[Suspicion]:

@@ -56,10 +56,8 @@ class Folder:
 
     def tables(self) -> list[dict[str, Any]]:
         """Return `name`, `size` in bytes and time `modified` of the tables, the newest first."""
-        tables = [
-            {"name": name, "size": about.st_size, "modified": about.st_mtime} for name, about in self._newest(_is_table)
-        ]
-        return tables[:MOST_SHOWN]
+        newest = self._newest(_is_table)[:MOST_SHOWN]
+        return [{"name": name, "size": about.st_size, "modified": about.st_mtime} for name, about in newest]
 
     def table(self, name: Any) -> Path:
         """Return the place of a table that is in the folder."""
