@@ -3,7 +3,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from fewer.kernels.bundles import HeldOut, Training
-from fewer.kernels.newton import predict_one_more
+from fewer.kernels.newton import predict_added, predict_one_more
 
 
 def setting():
@@ -58,3 +58,18 @@ def test_a_solver_that_stops_early_is_off_by_no_more_than_is_said():
         stopped = LogisticRegression(C=0.5, tol=tol).fit(X[train][:, [0, 2, 1]], y[train], weights[train])
         off = stopped.decision_function(X[test][:, [0, 2, 1]]) - out[0, test, 1]
         assert (np.abs(off) <= 1.5 * reach).all()
+
+
+@pytest.mark.parametrize("kind", [{}, {"hinge": True}, {"ridge": 0.0, "length": 2.0}], ids=str)
+def test_what_the_room_held_before_does_not_matter(kind):
+    """The members' own fit uses a part of the room for one column more."""
+    fit, rows, members, added = setting()[4]._replace(**kind), setting()[5], np.array([0, 2, 0]), np.array([1, 3])
+    found = []
+    for rest in (0.0, 1e300):
+        out, sure = np.zeros((2, 60, 2)), np.ones((2, 2), dtype=bool)
+        room = tuple(np.full(shape, rest) for shape in (4, 4, (4, 4), (3, 4), (3, 30)))
+        needs = kind.get("hinge"), bool(fit.length) or None
+        predict_added(members.copy(), added, rows, fit, np.full(2, 0.1), out, sure, room, *needs)
+        assert sure.all()
+        found.append(out)
+    assert np.array_equal(*found)

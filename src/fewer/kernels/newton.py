@@ -258,7 +258,8 @@ def _climb_with_lengths(fit, fold, members, theta, work, gradient, hessian, room
 
     The factor that is left behind is that of the coefficients that are not 0; the others do not move.
     """
-    k, price, step, after = members.shape[0] + 1, fit.length, room[0], room[1]
+    k, price = theta.shape[0], fit.length
+    step, after = room[0, :k], room[1, :k]
     loss = slopes(fit, fold, members, theta, work, gradient, hessian, None)
     for a in range(k):
         loss += price * abs(theta[a])
