@@ -25,6 +25,11 @@ def test_a_component_loads_none_of_its_neighbors():
     assert not loaded & {"fewer.criteria.cross_validated", "fewer.rankers._model_based", "sklearn.ensemble"}
 
 
+def test_every_selector_brings_the_compiled_way_to_importances():
+    for name in ("AutoSelector", "RankSelector", "SubsetSelector", "SubsetEnsemble"):
+        modules_after(f"import fewer; fewer.{name}; assert fewer.rankers.Importance.ways")
+
+
 def test_help_and_version_load_no_library():
     for argument in ("--help", "--version"):
         code = f"from fewer.cli import main\ntry:\n    main([{argument!r}])\nexcept SystemExit:\n    pass"

@@ -27,12 +27,16 @@ from sklearn.utils.validation import _check_feature_names, _check_n_features, ch
 from fewer.contracts import Answer, Component, Control, Criterion, OnStep, Search, SearchSpace, Stopped
 from fewer.contracts.trace import Ending, Trace
 from fewer.criteria import KNN
+from fewer.criteria.engines import forest_importances
 from fewer.errors import InputError, each_once
 from fewer.estimators import TableEstimator, parse_costs, sklearn_table
 from fewer.io import is_frame, plain_frame, without_arrow_text
 from fewer.logs import LOGGER
 from fewer.problem import BoolArray, Column, IntArray, Problem, Task, column_numbers
+from fewer.rankers import Importance
 from fewer.search import Annealing
+
+Importance.ways.append(forest_importances)
 
 Size = int | float | tuple[int, int] | Literal["auto"]
 ONE_SIZE = [

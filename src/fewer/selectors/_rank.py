@@ -27,15 +27,12 @@ from fewer.contracts import (
 from fewer.contracts.trace import Trace
 from fewer.control._ranking import RankingControl, RankingRun
 from fewer.criteria import KNN
-from fewer.criteria.engines import forest_importances
 from fewer.estimators import Jobs
 from fewer.kernels.device import tell
 from fewer.problem import BoolArray, InputError, IntArray, Problem, Task
-from fewer.rankers import Fisher, Importance
+from fewer.rankers import Fisher
 from fewer.selectors._base import ONE_SIZE, ColumnGroups, Columns, Device, Selector, lay_out_space
 from fewer.validate import split_rows, stratified_sample
-
-Importance.ways.append(forest_importances)
 
 MOST_LEADING = 100
 # Rows on which the number of features is judged: neighbors take the square of the rows, ten times.
