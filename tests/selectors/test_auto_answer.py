@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes
 
+import fewer
 from fewer import AutoSelector
 from fewer.problem import Problem
 from fewer.selectors.auto._answer import RaceAnswer
@@ -120,3 +121,13 @@ def test_losses_in_roots_of_squared_errors_are_those_of_squared_errors_in_that_u
     assert np.array_equal(squared.support_, root.support_)
     lowest = -max(squared.curve_["score"])
     assert np.isclose(root.margin_["margin"], squared.margin_["margin"] / (2.0 * np.sqrt(lowest)), rtol=0.05)
+
+
+@pytest.mark.parametrize("n_rows", [4, 5, 6, 7])
+def test_a_handful_of_rows_has_an_answer_that_one_model_judges(n_rows):
+    X = np.random.default_rng(0).normal(size=(n_rows, 3))
+    found = fewer.select(X, np.arange(n_rows) % 2, random_state=0)
+    assert found.judges["chosen"] == found.judges["all"] or found.nothing_found
+    assert found.score_heldout is not None
+    if n_rows <= 5:  # no row can be held out from five neighbors
+        assert found.judges == {"chosen": "nearest neighbors", "all": "nearest neighbors"}

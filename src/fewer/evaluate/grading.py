@@ -482,7 +482,8 @@ def baseline_score(problem: Problem, scoring: Any = None) -> float | None:
         shares = np.bincount(problem.y, weights, minlength=problem.n_classes) / weights.sum()
         if scoring is None:
             return float(np.average(problem.y == shares.argmax(), weights=weights))
-        answers = np.vstack([shares, np.eye(problem.n_classes)])
+        # Of several classes the largest is the best one for all rows; of two, it may be the positive one.
+        answers = np.vstack([shares, np.eye(2)]) if problem.n_classes == 2 else shares[None]
     try:
         with quietly(UndefinedMetricWarning):
             return max(

@@ -320,13 +320,9 @@ def answer_without_validation(plain: SubsetSelector, metric: Metric) -> RaceAnsw
     curve: dict[str, Any] = dict.fromkeys(("score", "standard_error", "loss", "loss_error"), empty)
     curve |= {"size": np.empty(0, dtype=np.int64), "all": None, "chosen": dict.fromkeys(MARGIN, size)}
     return RaceAnswer(
-        ranking=plain.ranking_,
-        choices={prefer: plain.support_.copy() for prefer in MARGIN},
-        curve=curve | {"score_name": metric.name, "loss_name": "", "in_points": True},
-        p_value=float("nan"),
-        judge="neighbors",
-        judge_all="5 nearest neighbors",
+        ranking=plain.ranking_, choices={prefer: plain.support_.copy() for prefer in MARGIN},
+        curve=curve | {"score_name": metric.name, "loss_name": "", "in_points": True}, p_value=float("nan"),
+        judge="nearest neighbors", judge_all="nearest neighbors",
         candidates=[{"name": "nearest neighbors", "n_features": size, "heldout": float("-inf")}],
-        why="Chosen by nearest neighbors without validation: too few rows for it.",
-        criterion=KNN("auto"),
-    )
+        why="Chosen by nearest neighbors without validation: too few rows for it.", criterion=KNN("auto"),
+    )  # fmt: skip

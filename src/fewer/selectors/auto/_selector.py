@@ -33,7 +33,7 @@ from fewer.selectors._subset import SubsetSelector
 from fewer.selectors.auto._answer import LEVEL, RaceAnswer, answer_of, answer_without_validation, sizes_that_matter
 from fewer.selectors.auto._curve import Metric, Prefer, odd_values, rare_classes
 from fewer.selectors.auto._encoding import constant_columns
-from fewer.selectors.auto._judges import BOOSTING, criterion_of, estimator_named
+from fewer.selectors.auto._judges import BOOSTING, N_NEIGHBORS, criterion_of, estimator_named
 from fewer.selectors.auto._race import MODELS, QUICK, NothingVaries, PathRace, Rounds, judges_of
 from fewer.selectors.auto._standins import stand_ins
 from fewer.validate import Split, split_rows, stratified_sample
@@ -269,6 +269,8 @@ class AutoSelector(Selector):
 
     def _race(self, rounds: Rounds, problem: Problem, on_step: OnStep | None, without: int | None = None) -> Answer:
         try:
+            if problem.n_samples <= N_NEIGHBORS:
+                raise NothingVaries("The nearest neighbors of a row are all rows.")
             race = rounds.race(self.metric_.scoring, without)
         except NothingVaries:  # some part of few rows leaves nothing to choose from
             return self._answer_plainly(problem, rounds.seed, on_step)
@@ -377,7 +379,7 @@ class AutoSelector(Selector):
         estimator = estimator_named(self.estimator, problem.task)
         scoring = self.scoring if self.metric_.scoring in ("accuracy", "r2") else self.metric_.scoring
         self.judge_ = race.criterion or criterion_of(self.judge_name_, problem.task, estimator, scoring)
-        self.judge_all_ = criterion_of(self.judge_all_name_, problem.task, estimator, scoring)
+        self.judge_all_ = race.criterion or criterion_of(self.judge_all_name_, problem.task, estimator, scoring)
         self.candidates_ = race.candidates
         self.reason_ = race.reason(self.prefer, self.nothing_found_)
         self.model_ = self.judge_.estimator if isinstance(self.judge_, CrossValidated) else None
