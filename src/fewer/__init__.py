@@ -58,7 +58,11 @@ def on_demand(package: str, source: str) -> tuple[Callable[[str], Any], Callable
         vars(sys.modules[package])[name] = value = getattr(module, name)  # asked for once
         return value
 
-    return load, lambda: sorted({*vars(sys.modules[package]), *sys.modules[package].__all__})
+    def names() -> list[str]:
+        given = vars(sys.modules[package])
+        return sorted([*given["__all__"], *(name for name in given if name.startswith("__"))])
+
+    return load, names
 
 
 __all__ = [
