@@ -36,6 +36,12 @@ def test_a_notebook_shows_what_the_page_does_without_a_script(selection):
     assert "background:#" not in shown  # the notebook's own colors, light or dark
 
 
+def test_stability_below_chance_has_a_real_minus_sign(selection):
+    stability = {"n_repetitions": 3, "index": -0.234, "with_stand_ins": -0.001}
+    line = "Stability over 3 repetitions (1: always the same features): −0.23; 0.00 counting substitutes as equal."
+    assert line in replace(selection, stability=stability).summary()
+
+
 def test_papers(selection):
     markdown, latex = selection.to_markdown(), selection.to_latex("tab:iris")
     assert markdown.splitlines()[0] == "| feature | selected in | score without it |"

@@ -559,11 +559,10 @@ class Selection(Suspected, Origin, Scores, Chosen):
 
     def _stability(self) -> str:
         """Say how alike the repetitions are, with and without stand-ins."""
-        alone, merged = self.stability["index"], self.stability["with_stand_ins"]
-        text = (
-            f"Stability over {self.stability['n_repetitions']} repetitions (1: always the same features): {alone:z.2f}"
-        )
-        return f"{text}; {merged:z.2f} counting substitutes as equal."
+        indices = [self.stability[kind] for kind in ("index", "with_stand_ins")]
+        alone, merged = (f"{index:z.2f}".replace("-", "\N{MINUS SIGN}") for index in indices)
+        known = f"Stability over {self.stability['n_repetitions']} repetitions (1: always the same features)"
+        return f"{known}: {alone}; {merged} counting substitutes as equal."
 
     def table(self) -> tuple[list[str], list[list[str]]]:
         """Return the titles and rows of the table of features, with the columns that there are.
