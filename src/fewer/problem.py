@@ -303,7 +303,8 @@ class Problem:
             return
         n_groups = int(self.groups.max()) + 1
         if (self.groups == self.groups[0]).all():
-            raise InputError(f"{why}; here all {self.n_samples:,} rows are of one group. Give more groups, or none.")
+            cure = "Give more groups, or none (a fold may hold out the others)."
+            raise InputError(f"{why}; here all {self.n_samples:,} rows are of one group. {cure}")
         if self.classes and self.y.ndim == 1 and len(np.unique(self.y * n_groups + self.groups)) == len(set(self.y)):
             raise InputError(f"{why}; here each class is one group. Give groups that cut across classes, or none.")
 

@@ -4,7 +4,7 @@ import json
 import numpy as np
 import pytest
 from sklearn.feature_selection import SelectKBest, VarianceThreshold
-from sklearn.model_selection import GroupKFold
+from sklearn.model_selection import GroupKFold, LeaveOneGroupOut
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
@@ -285,3 +285,12 @@ def test_a_method_that_keeps_all_features_promises_nothing_of_fewer():
     told = fewer.compare(problem.X, problem.y, [VarianceThreshold()], ["knn"], cv=2, random_state=0)
     n = problem.n_features
     assert told.verdict == f"All {n} features are selected for kNN (VarianceThreshold), so there is nothing to compare."
+
+
+def test_joint_intervals_of_shares_stay_within_100_points():
+    problem = make_problem(n_rows=60)
+    groups = np.arange(60) // 15
+    told = fewer.compare(
+        problem.X, problem.y, ["fisher", "mrmr"], ["knn"], groups=groups, cv=LeaveOneGroupOut(), random_state=0
+    )
+    assert "between −100.0 and +100.0 points" in told.verdict

@@ -599,6 +599,7 @@ def name_of(estimator: str) -> str:
 def _said(row: MethodScore, scoring: str, n_features: int, baseline: float | None) -> Verdict:
     low = row.difference_low if row.joint_low is None else row.joint_low
     high = row.difference_high if row.joint_high is None else row.joint_high
+    low, high = (max(low, -1.0), min(high, 1.0)) if is_share(scoring) else (low, high)
     n_chosen = n_features if row.n_features >= n_features else min(round(row.n_features), n_features - 1)
     return Verdict.of(
         row.difference, low, high, n_chosen=n_chosen, n_features=n_features, score_name=scoring,
