@@ -192,7 +192,8 @@ def bound_of_nearest(d, q, first, last, minima, n_lanes, k):
     for lane in range(n_lanes):
         minima[lane] = NO_DISTANCE
     for start in range(np.uint64(first), np.uint64(last), n_lanes):
-        for lane in range(min(n_lanes, np.uint64(last) - start)):
+        rest = np.uint64(last) - start
+        for lane in range(n_lanes if n_lanes < rest else rest):
             minima[lane] = least_float(minima[lane], d[np.uint64(q), start + lane])
     low, high, known = np.float32(0.0), np.float32(2.0), np.int32(n_lanes)
     for _ in range(HALVES):
@@ -230,7 +231,10 @@ def list_nearest(first, last, classes, table, mixed, room, lists):
                 low, high = (bounds[code], bounds[code + 1]) if c == 0 else (0, rows.shape[0])
                 for j in range(bounds[code] if c == 1 else 0, bounds[code + 1] if c == 1 else 0):
                     d[q, j] = NO_DISTANCE
-            n_lanes = np.uint64(max(min(max(LANES, 4 * k, (high - low) // LANES), high - low), 1))
+            n_rows, lanes = high - low, (high - low) // LANES
+            lanes = 4 * k if lanes < 4 * k else lanes  # so many at least, where there are as many rows
+            lanes = LANES if lanes < LANES else lanes
+            n_lanes = np.uint64((lanes if lanes < n_rows else n_rows) or 1)
             limit = bound_of_nearest(d, q, low, high, minima, n_lanes, k) + table.slack
             n_near, size = np.uint64(0), np.int64(0)
             for lane in range(n_lanes):  # without a branch, which would often be guessed wrong
