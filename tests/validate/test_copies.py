@@ -3,7 +3,7 @@ import pytest
 
 from fewer.problem import Problem
 from fewer.validate import near_copies
-from fewer.validate.splits import COMPARED_NEIGHBORS, _is_fine
+from fewer.validate.splits import COMPARED_NEIGHBORS
 
 
 def share(X, **options):
@@ -54,8 +54,7 @@ def test_coarse_nominal_and_constant_columns_are_not_looked_at():
     assert share(still) == 0.0
 
 
-def test_what_a_fine_column_is():
-    assert _is_fine(np.array([1.0, 2.0, 3.0, 3.0]))
-    assert not _is_fine(np.array([1.0, 1.0, 3.0, 3.0]))
-    assert not _is_fine(np.array([np.nan, np.nan]))
-    assert _is_fine(np.array([np.nan, 2.0]))
+def test_a_column_is_fine_by_the_cells_that_are_there():
+    X = copied(40, 5)
+    assert share(np.hstack([X[:, :2], np.full((200, 4), np.nan)])) == 0.0
+    assert share(np.hstack([X[:, :2], np.where(np.arange(200)[:, None] < 100, X[:, 2:3], np.nan)])) == share(X[:, :3])

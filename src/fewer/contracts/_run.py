@@ -286,7 +286,7 @@ def refuse_unmet_needs(
             f"{names[0]} predicts each row from all others, even later ones, but the rows have a time; use "
             "CrossValidated (--criterion cross-validated:estimator=knn), which respects time."
         )
-    _refuse_lack(names[1], search.needs, criterion)
+    needs = [(search, search.needs, criterion)]
     if space.start is not None and not search.takes_start:
         raise IncompatibleError(f"{names[1]} visits subsets in its own order and cannot begin from a given one.")
     if space.weight_levels > 1 and not criterion.supports_weights:
@@ -296,17 +296,14 @@ def refuse_unmet_needs(
     while control is not None:
         if not isinstance(control, Control):
             raise IncompatibleError(f"control={control!r} is no control; give one of fewer.control, or None.")
-        _refuse_lack(type(control).__name__, control.needs, criterion)
-        _refuse_lack(type(control).__name__, control.search_needs, search)
+        needs += [(control, control.needs, criterion), (control, control.search_needs, search)]
         control = control.control
-
-
-def _refuse_lack(name: str, needs: frozenset[str], component: Component) -> None:
-    """Refuse a component that lacks what another one needs."""
-    for need in sorted(needs):
-        if not getattr(component, need):
-            lacks = {"has_importances": "is not one", "least_squares": "has none"}.get(need, f"is not {need}")
-            raise IncompatibleError(f"{name} needs {_WHY[need]}, and {type(component).__name__} {lacks}.")
+    for owner, wanted, component in needs:
+        for need in sorted(wanted):
+            if not getattr(component, need):
+                lacks = {"has_importances": "is not one", "least_squares": "has none"}.get(need, f"is not {need}")
+                who, whose = type(owner).__name__, type(component).__name__
+                raise IncompatibleError(f"{who} needs {_WHY[need]}, and {whose} {lacks}.")
 
 
 # Features up to which the answers of other sizes are given.

@@ -382,15 +382,12 @@ class KNNScorer(PredictiveScorer):
         everyone = np.zeros(self.problem.n_samples, dtype=np.int64)
         return exact_rows(self.problem, everyone, "global" if self._scaling == "training" else self._scaling)
 
-    def n_neighbors_for(self, mask: Masks) -> int:
-        """Return the number of neighbors that judges a subset best."""
-        if len(self.ks) == 1:
-            return int(self.ks[0])
-        gains = self._gains(changes_from_none(mask[None, :].astype(np.float64)))[0]
-        return int(self.ks[int(np.argmax(gains))])
-
     def _predict(self, mask: Masks, queries: Queries, exact: Exact) -> FloatArray:
-        rules = self._rules._replace(ks=np.array([self.n_neighbors_for(mask)]))
+        """Predict by the number of neighbors that judges the subset best."""
+        best = 0
+        if len(self.ks) > 1:
+            best = int(np.argmax(self._gains(changes_from_none(mask[None, :].astype(np.float64)))[0]))
+        rules = self._rules._replace(ks=self.ks[best : best + 1])
         out = kernels.predicted(queries, mask.astype(np.float64), exact, rules)
         return out if rules.n_classes else out[:, 0] + self._center
 

@@ -18,11 +18,12 @@ import numpy as np
 from fewer.errors import FewerWarning
 from fewer.io._cells import DATE_PARTS, add_calendar
 from fewer.io._formats import (
+    DUCKDB,
+    SQLITE,
     STRANGERS,
     is_address,
     is_arff,
     is_cbml,
-    is_database,
     is_workbook,
     read_arff,
     read_cbml,
@@ -332,7 +333,7 @@ def read_sheet(path: Path | str, options: TableOptions | None = None, memory: in
         raise InputError(f"{name} is no workbook and has no sheets; leave it out (--sheet).")
     if content.startswith(PARQUET):
         return _read_parquet(content, name, limit)
-    if is_database(content):
+    if content.startswith(SQLITE) or content[8:12] == DUCKDB:
         return read_database(str(path), header, limit)
     for magic, description in STRANGERS.items():
         if content[: len(magic)].upper() == magic:

@@ -31,6 +31,7 @@ from fewer.text import counted
 
 _SPACE = re.compile(r"\s*")
 ZIP, ZSTD = b"PK\x03\x04", b"(\xb5/\xfd"
+SQLITE, DUCKDB = b"SQLite format 3\0", b"DUCK"  # the latter eight bytes later
 BYTES_AT_A_TIME = 1 << 20
 # Files packed in packed files in packed files: more is an accident or an attack.
 MOST_LAYERS = 3
@@ -275,11 +276,6 @@ def read_database(address: str, header: int | None, limit: int) -> Sheet:
 Rows = tuple[Sequence[str], list[Any]]
 
 
-def is_database(content: bytes) -> bool:
-    """Say whether a file is a database of SQLite or DuckDB."""
-    return content.startswith(b"SQLite format 3\0") or content[8:12] == b"DUCK"
-
-
 def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
@@ -301,7 +297,7 @@ def _query(table: str, tables: Sequence[str], place: str, quote: Callable[[str],
 def _of_file(file: Path, table: str, limit: int) -> Rows:
     """Read a table of a file of DuckDB or SQLite."""
     with file.open("rb") as opened:
-        is_duck = opened.read(12)[8:] == b"DUCK"
+        is_duck = opened.read(12)[8:] == DUCKDB
     library: Any = needed("duckdb", "duckdb", "DuckDB files") if is_duck else import_module("sqlite3")
     if is_duck:
         listed, connect = "SELECT table_name FROM information_schema.tables", partial(library.connect, read_only=True)

@@ -331,13 +331,18 @@ def typed_columns(texts: pl.DataFrame, place: Place, options: ReadOptions | None
     looks_of_all = [looks for block in blocks for looks in _looks_of(block)]
     columns = zip(texts.iter_columns(), numbers.iter_columns(), looks_of_all, strict=True)
     drafts = [_draft(text, number, looks, place, options) for text, number, looks in columns]
-    _decide_decimals(drafts, options)
-    _decide_orders(drafts)
+    notes: list[str] = []
+    if options.decimal is not None or any(draft.reading is not NUMERALS for draft in drafts):
+        _decide_decimals(drafts, options)
+        _decide_orders(drafts)
+        notes = _format_notes(drafts)
+    notes += [*_missing_words(texts, drafts), *_other_notes(drafts, options)]
+    readings = {draft.text.name: draft.reading for draft in drafts}
     kept = [draft.column for draft in drafts if draft.reading.kind != "left out"]
     return Understood(
         pl.DataFrame(kept),
-        {draft.text.name: draft.reading for draft in drafts},
-        [*_format_notes(drafts), *_missing_words(texts, drafts), *_other_notes(drafts, options)],
+        readings,
+        notes if len(kept) == len(drafts) else [*notes, *left_out_notes(readings)],
         [draft.problem for draft in drafts if draft.problem is not None],
     )
 
@@ -714,7 +719,6 @@ def _other_notes(drafts: list[_Draft], options: ReadOptions) -> list[str]:
             f"{subject_of([text.name for text, _ in moments])} read as numbers, but could be timestamps ({text[0]} "
             f"would be {form.read(text)[0]:%Y-%m-%d}); use a schema to read dates."
         )
-    notes += left_out_notes({draft.text.name: draft.reading for draft in drafts})
     return notes
 
 

@@ -58,6 +58,8 @@ ROWS_OF_A_CLASS = 5
 DENSE_BYTES = 1 << 25
 # Squares of larger numbers, summed, are no numbers any more.
 LARGEST_NUMBER = 1e100
+# Larger whole numbers may lose their last digit.
+INEXACT = 2.0**53
 # Squares of smaller differences are zero.
 SMALLEST_SPREAD = 1e-100
 # Columns of a frame that become an array at a time.
@@ -238,12 +240,15 @@ class ProblemReader:
         problem.levels.update(table.levels)
         refuse_useless_target(problem)
         problem.check_groups()
-        if task == "classification" and (alike := spelled_alike(problem.classes)):
+        if len({str(label).casefold() for label in problem.classes}) < problem.n_classes:
+            alike = spelled_alike(problem.classes)
             unsure += [f"Classes {alike} differ only in capital letters; write them alike if they are the same."]
         low, high = problem.extremes
         _refuse_extremes(table, low, high, self.place)
         refuse_constant(~(low < high))
-        notes = [*self.notes, *renamed, *unsure, *table.notes, *_rounded_notes(X, table, high)]
+        notes = [*self.notes, *renamed, *unsure, *table.notes]
+        if is_frame(X) and (high >= INEXACT).any():
+            notes += _rounded_notes(X, table, high)
         if problem.has_missing:
             notes += missing_notes(dict(zip(table.names, problem.missing.mean(axis=0).tolist(), strict=True)))
         time = self.rows.get("time")
@@ -390,8 +395,8 @@ def spelled_alike(labels: Iterable[Any]) -> str:
 
 def _rounded_notes(X: Any, table: Table, high: FloatArray) -> list[str]:
     """Name the columns of a frame whose whole numbers are so long that different ones became equal."""
-    large = np.flatnonzero(high >= 2.0**53) if is_frame(X) else ()
-    columns = [(i, nw.from_native(X, eager_only=True)[table.names[i]]) for i in large]
+    frame = nw.from_native(X, eager_only=True)
+    columns = [(i, frame[table.names[i]]) for i in np.flatnonzero(high >= INEXACT)]
     names = [column.name for i, column in columns
              if column.dtype.is_integer() and column.n_unique() > len(np.unique(table.X[:, i]))]  # fmt: skip
     holds = subject_of(names, "holds", "hold") if names else ""

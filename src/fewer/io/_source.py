@@ -27,6 +27,7 @@ PART_ROWS = 1_000_000
 GROUP_BYTES = 1 << 28
 SUFFIXES = (".parquet", ".pq", ".csv", ".tsv", ".txt", ".gz")
 GLOB = "*?["
+STORE = "s3:/"  # a Path keeps one slash of two
 # What Hive, Spark and others write for a missing cell in the name of a folder.
 NO_CELL = "__HIVE_DEFAULT_PARTITION__"
 
@@ -373,13 +374,13 @@ def _needed_by_all(path: Path | str, command: str) -> int:
 def _remote(path: Path | str) -> str:
     """Return the address of Parquet files in a store (s3://bucket/folder); nothing for other paths."""
     text = str(path)
-    return "s3://" + text[3:].lstrip("/") if text.startswith("s3:/") else ""  # a Path keeps one slash of two
+    return "s3://" + text[3:].lstrip("/") if text.startswith(STORE) else ""
 
 
 def names_many(path: Path | str) -> bool:
     """Say whether a path names a folder, files in a store or, by a pattern, several files."""
     is_pattern = any(mark in str(path) for mark in GLOB) and not Path(path).exists()
-    return is_pattern or bool(_remote(path)) or Path(path).is_dir()
+    return is_pattern or str(path).startswith(STORE) or Path(path).is_dir()
 
 
 def _open_files(path: str) -> Source:

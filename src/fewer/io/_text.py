@@ -176,8 +176,8 @@ def find_top(
             for place in range(1, len(above)):  # the name of a group stands above the first of its columns
                 above[place] = above[place].strip() or above[place - 1]
             names = [f"{group.strip()} {cell}".strip() for group, cell in zip(above, names, strict=True)]
-    if header is None and at + 1 < len(records) and _is_second_header(records[at + 1], records[at + 2 :]):
-        second = records[at + 1]
+    second = [] if header is not None else records[at + 1] if at + 1 < len(records) else []
+    if not all(map(is_number, second)) and _is_second_header(second, records[at + 2 :]):
         names = [f"{cell} {unit_of.strip()}".strip() for cell, unit_of in zip(names, second, strict=False)]
         last = lines[at + 1]
         both = f"{unit}s {lines[at]} and {last}"

@@ -216,10 +216,8 @@ def needed_memory(path: Path, command: str = "rank") -> int:
         says what is wrong.
     """
     layout = layout_of(path)
-    return 0 if layout is None else _needed(layout, command)
-
-
-def _needed(layout: Layout, command: str) -> int:
+    if layout is None:
+        return 0
     tables = int(8 * TABLES_HELD[command] * layout.n_cells)
     return PROGRAM[command] + layout.columns + OF_ROW[command] * layout.n_rows + max(layout.size, tables)
 
@@ -240,10 +238,9 @@ def refuse_unfit(path: Path, command: str) -> None:
     >>> with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
     ...     refuse_unfit(Path(file.name), "rank")  # an empty file fits
     """
-    layout, free = layout_of(path), available_memory()
-    if layout is None or _needed(layout, command) <= free:
+    needed, free = needed_memory(path, command), available_memory()
+    if needed <= free or (layout := layout_of(path)) is None:
         return
-    needed = _needed(layout, command)
     share = max(free - PROGRAM[command], 0) / (needed - PROGRAM[command])
     n_rows, n_columns = layout.n_rows, layout.n_columns
     would = f"{100 * share:.0f} % of its rows or of its columns"

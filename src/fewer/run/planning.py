@@ -215,9 +215,9 @@ def _plan_ranker(problem: Problem, asked: Request, name: str, chosen: registry.M
     who = chosen.ranker if isinstance(chosen.ranker, str) else type(ranker).__name__
     if asked.budget is not None:
         raise InputError(f"budget applies to searches only; the ranker {who!r} does not search.")
-    for option in ("start", "min_features"):
+    for option, spelled in (("start", "start (--start)"), ("min_features", "min_features (--min-features)")):
         if getattr(asked, option) is not None:
-            raise InputError(f"{option} is for subset searches; the ranker {who!r} ranks all features.")
+            raise InputError(f"{spelled} is for subset searches; the ranker {who!r} ranks all features.")
     _refuse_cost_weight(asked, f"The ranker {who!r} shows what features cost")
     control = build_component("control", chosen.control, problem)
     if isinstance(asked.n_features_to_select, tuple | list):
@@ -328,8 +328,11 @@ def build_component(kind: registry.ComponentKind, component: Any, problem: Probl
     >>> build_component("criterion", "knn:n_neighbors=3", problem)
     KNN(n_neighbors=3)
     """
-    refuse_class(component)
-    built = registry.build(kind, component, problem.task) if isinstance(component, str) else component
+    if isinstance(component, str):
+        built = registry.build(kind, component, problem.task)
+    else:
+        refuse_class(component)
+        built = component
     for part in (built, *built.get_params().values()) if isinstance(built, Component) else ():
         if isinstance(part, Component):
             part.check_parameters()  # before anything is counted by them

@@ -117,7 +117,7 @@ def parse_prices(text: str | None) -> dict[str, float] | None:
 
 
 def _names(text: str | None) -> list[str] | None:
-    return names_of(text) or None
+    return None if text is None else names_of(text) or None
 
 
 def _threads(jobs: int | None) -> int | None:

@@ -373,7 +373,7 @@ class _Running:
             prefer=plan.request.prefer if answer.choices else "",
             stand_ins={names[i]: [names[j] for j in others] for i, others in answer.stand_ins.items()},
             judges=answer.judge_names or ({} if outcome is None else {"chosen": judged_by, "all": judged_by}),
-            costs=_costs(plan.request.feature_costs, order, problem),
+            costs={} if (prices := plan.request.feature_costs) is None else _costs(prices, order, problem),
             nothing_found=answer.nothing_found,
             promise=answer.promise,
             effort=(self.budget.n_subsets or 0) if self.budget is not None else 0,
@@ -548,8 +548,6 @@ def _drifting(problem: Problem, order: IntArray) -> list[str]:
 
 
 def _costs(given: Any, order: IntArray, problem: Problem) -> dict[str, float]:
-    if given is None:
-        return {}
     costs = parse_costs(given, problem.names)
     return {problem.names[i]: float(costs[i]) for i in order}
 

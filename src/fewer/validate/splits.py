@@ -736,7 +736,11 @@ def near_copies(problem: Problem) -> float:
     >>> near_copies(Problem.from_arrays(rng.normal(size=(200, 6)), np.arange(200) % 2)) < 0.1
     True
     """
-    fine = [i for i in np.flatnonzero(~problem.nominal & ~problem.constant) if _is_fine(problem.X[:, i])]
+    fine = []
+    for i in np.flatnonzero(~problem.nominal & ~problem.constant):
+        cells = problem.X[~np.isnan(problem.X[:, i]), i]
+        if len(np.unique(np.round(cells, 12))) > ROUNDED * len(cells):
+            fine.append(i)
     if len(fine) < 3 or problem.n_samples < 2 * COMPARED_NEIGHBORS:
         return 0.0
     step = max(len(fine) // SEARCHED_COLUMNS, 1)
@@ -746,8 +750,3 @@ def near_copies(problem: Problem) -> float:
     distances = cKDTree(X).query(X[:: max(len(X) // QUERIES, 1)], k=COMPARED_NEIGHBORS)[0][:, 1:]
     ahead = distances[:, 1:] > JUMP * np.maximum(distances[:, :-1], 1e-12)
     return float(np.mean(ahead.any(axis=1)))
-
-
-def _is_fine(column: np.ndarray) -> bool:
-    present = column[~np.isnan(column)]
-    return len(present) > 0 and len(np.unique(np.round(present, 12))) > ROUNDED * len(present)
