@@ -215,9 +215,12 @@ def _plan_ranker(problem: Problem, asked: Request, name: str, chosen: registry.M
     who = chosen.ranker if isinstance(chosen.ranker, str) else type(ranker).__name__
     if asked.budget is not None:
         raise InputError(f"budget applies to searches only; the ranker {who!r} does not search.")
-    for option, spelled in (("start", "start (--start)"), ("min_features", "min_features (--min-features)")):
+    for option in ("start", "min_features"):
         if getattr(asked, option) is not None:
-            raise InputError(f"{spelled} is for subset searches; the ranker {who!r} ranks all features.")
+            flag = f"--{option.replace('_', '-')}"
+            raise InputError(
+                f"{option} is for subset searches; the ranker {who!r} ranks all features. Leave it out ({flag})."
+            )
     _refuse_cost_weight(asked, f"The ranker {who!r} shows what features cost")
     control = build_component("control", chosen.control, problem)
     if isinstance(asked.n_features_to_select, tuple | list):
