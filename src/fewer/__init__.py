@@ -38,13 +38,13 @@ def all_kept() -> Iterator[None]:
             gc.enable()
 
 
-def on_demand(package: str, source: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+def on_demand(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return `__getattr__` and `__dir__` of a package whose names are imported when they are first used.
 
     Where they are is read from the imports that its source has for type checkers alone.
     """
-    with open(source, encoding="utf-8") as file:
-        nodes = [node for node in ast.walk(ast.parse(file.read())) if isinstance(node, ast.ImportFrom)]
+    spec: Any = sys.modules[package].__spec__
+    nodes = [node for node in ast.walk(ast.parse(spec.loader.get_source(package))) if isinstance(node, ast.ImportFrom)]
     homes = {alias.name: str(node.module) for node in nodes if node.module != package for alias in node.names}
 
     def load(name: str) -> Any:
@@ -121,4 +121,4 @@ if TYPE_CHECKING:
     from fewer.run.selection import Selection
     from fewer.selectors import AutoSelector, FeatureWeighter, RankSelector, SubsetEnsemble, SubsetSelector
 else:
-    __getattr__, __dir__ = on_demand(__name__, __file__)
+    __getattr__, __dir__ = on_demand(__name__)

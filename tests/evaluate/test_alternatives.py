@@ -133,7 +133,7 @@ def test_from_a_selection_with_rows_put_aside():
     assert "In all of them" in str(found)
     assert " % of them: " in str(found)
     auto = fewer.Selection.from_json(selection.to_json().replace('"custom"', '"auto"').replace("KNN(", "its own("))
-    with pytest.raises(InputError, match="criterion='knn'"):
+    with pytest.raises(InputError, match=r"criterion \(--criterion\): knn"):
         fewer.alternatives(auto, X, y)
     selector = fewer.SubsetSelector(KNN(3), fewer.search.Forward(), random_state=0).fit(X, y)
     assert fewer.alternatives(selector, X, y, max_features=2).max_features == 2

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from fewer.control._shadow import FalseDiscovery, Probe, Shadow
     from fewer.control._stability_selection import StabilitySelection
 else:
-    __getattr__, __dir__ = on_demand(__name__, __file__)
+    __getattr__, __dir__ = on_demand(__name__)
 
 __all__ = [
     "Aggregate",

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from fewer.criteria._separability import Separability
     from fewer.criteria.cross_validated import CrossValidated
 else:
-    __getattr__, __dir__ = on_demand(__name__, __file__)
+    __getattr__, __dir__ = on_demand(__name__)
 
 __all__ = [
     "CFS",

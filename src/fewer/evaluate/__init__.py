@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from fewer.evaluate.associations import redundancy
     from fewer.evaluate.grading import MethodScore, verdict
 else:
-    __getattr__, __dir__ = on_demand(__name__, __file__)
+    __getattr__, __dir__ = on_demand(__name__)
 
 __all__ = [
     "AS_SEARCHED",

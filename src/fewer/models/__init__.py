@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from fewer.models.mdlp import MDLPDiscretizer
     from fewer.models.rann import RANNClassifier, RANNRegressor
 else:
-    __getattr__, __dir__ = on_demand(__name__, __file__)
+    __getattr__, __dir__ = on_demand(__name__)
 
 __all__ = [
     "DiscreteNaiveBayes",

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from fewer.rankers._neighbor_information import MutualInformation
     from fewer.rankers._relief import SURF, MultiSURF, Relief, ReliefF, RReliefF
 else:
-    __getattr__, __dir__ = on_demand(__name__, __file__)
+    __getattr__, __dir__ = on_demand(__name__)
 
 __all__ = [
     "AUC",

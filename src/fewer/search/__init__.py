@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from fewer.search._regularization_path import RegularizationPath
     from fewer.search._sequential import DIET, Backward, Floating, Forward, InOrder, PlusLTakeAwayR, SignificantForward
 else:
-    __getattr__, __dir__ = on_demand(__name__, __file__)
+    __getattr__, __dir__ = on_demand(__name__)
 
 __all__ = [
     "DIET", "PBIL", "Annealing", "Backward", "BestFirst", "BestSubset", "BranchAndBound", "Elimination", "Exhaustive",

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from fewer.selectors._subset import SubsetSelector
     from fewer.selectors.auto._selector import AutoSelector
 else:
-    __getattr__, __dir__ = on_demand(__name__, __file__)
+    __getattr__, __dir__ = on_demand(__name__)
 
 __all__ = [
     "AutoSelector",
