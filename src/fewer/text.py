@@ -231,10 +231,8 @@ def signed(value: float, decimals: int) -> str:
     --------
     >>> signed(1.84, 1), signed(-1.84, 1), signed(-0.04, 1)
     ('+1.8', '−1.8', '0.0')
-    >>> signed(0.775, 2), signed(0.775 - 1e-15, 2)  # the same score, summed in another order
-    ('+0.78', '+0.78')
     """
-    text = f"{round(value, 9):+.{decimals}f}".replace("-", "\N{MINUS SIGN}")
+    text = f"{value:+.{decimals}f}".replace("-", "\N{MINUS SIGN}")
     return text if text.strip("+\N{MINUS SIGN}0.") else text[1:]
 
 

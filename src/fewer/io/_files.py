@@ -330,7 +330,7 @@ def read_sheet(path: Path | str, options: TableOptions | None = None, memory: in
     if is_workbook(content):
         return read_workbook(content, name, options.get("sheet"), header, limit)
     if options.get("sheet") is not None:
-        raise InputError(f"{name} is no workbook and has no sheets; leave it out (--sheet).")
+        raise InputError(f"{name} is no workbook and has no sheets; omit it (--sheet).")
     if content.startswith(PARQUET):
         return _read_parquet(content, name, limit)
     if content.startswith(SQLITE) or content[8:12] == DUCKDB:

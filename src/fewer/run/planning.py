@@ -219,7 +219,7 @@ def _plan_ranker(problem: Problem, asked: Request, name: str, chosen: registry.M
         if getattr(asked, option) is not None:
             flag = f"--{option.replace('_', '-')}"
             raise InputError(
-                f"{option} is for subset searches; the ranker {who!r} ranks all features. Leave it out ({flag})."
+                f"{option} is for subset searches; the ranker {who!r} ranks all features. Omit it ({flag})."
             )
     _refuse_cost_weight(asked, f"The ranker {who!r} shows what features cost")
     control = build_component("control", chosen.control, problem)

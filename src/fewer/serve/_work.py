@@ -154,8 +154,8 @@ def in_plain_text(note: str) -> str:
     --------
     >>> in_plain_text("Read as codes; use --numeric for numbers.")
     'Read as codes; choose number below if they are numbers.'
-    >>> in_plain_text("t.csv is no workbook and has no sheets; leave it out (--sheet).")
-    't.csv is no workbook and has no sheets; leave it out (More options, Sheet of a workbook).'
+    >>> in_plain_text("t.csv is no workbook and has no sheets; omit it (--sheet).")
+    't.csv is no workbook and has no sheets; omit it (More options, Sheet of a workbook).'
     """
     for option, phrase in OPTIONS_SAID.items():
         note = note.replace(option, phrase)
