@@ -221,7 +221,7 @@ def _records_of(content: bytes) -> pl.DataFrame:
         text, at = content.decode(errors="replace").rstrip(), 0
         try:
             while at < len(text):
-                at = json.JSONDecoder().raw_decode(text, _SPACE.match(text, at).end())[1]  # type: ignore[union-attr]
+                at = json.JSONDecoder().raw_decode(text, next(_SPACE.finditer(text, at)).end())[1]
         except json.JSONDecodeError as error:
             raise ValueError(f"line {error.lineno}: {error.msg}") from None
         raise ValueError(NO_RECORDS) from None

@@ -448,7 +448,7 @@ def text_2_4(run: Rerun) -> list[Cell]:
     for name in ORDER:
         data: Any = run.attempt(partial(run.load, TASKS[name].data)) if name in TASKS else LOST
         features, cases = (_printed("text:2.4", name, metric) for metric in ("n_features", "n_cases"))
-        used = then(data, lambda data, name=name: np.dot((1, 3), _held_and_third(name, data)))  # type: ignore[misc]
+        used = then(then(data, partial(_held_and_third, name)), partial(np.dot, (1, 3)))
         size: Any = partial(judge, "text 2.4", name, kind="size")
         dealt = size("cases in equal parts", cases, used, role="reading")
         whole = size("cases", cases, then(data, attrgetter("problem.n_samples")), reason=why)

@@ -128,7 +128,7 @@ class LogisticEngine(Engine):
     def _lbfgs(self, members: IntArray, fold: int) -> tuple[FloatArray, FloatArray] | None:
         """Take the steps that scikit-learn takes for two classes: the same coefficients up to rounding.
 
-        None where it is not that simple, or where the steps are so many that rounding grows into something else.
+        None for other losses and several classes, and after 40 steps: too much rounding has added up by then.
         """
         plain = self._n_outputs == 2 and not self.hinge and not self.lengths
         if not plain or not (self._checks_itself or steps_alike()):
