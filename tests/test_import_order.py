@@ -39,7 +39,7 @@ def imported_packages(path: Path) -> set[str]:
             packages.add(node.module.split(".")[1])
         elif isinstance(node, ast.Import):
             packages.update(alias.name.split(".")[1] for alias in node.names if alias.name.startswith("fewer."))
-    return packages - {"__version__", "all_kept", "on_demand"}
+    return packages - {"__version__", "undisturbed", "on_demand"}
 
 
 def test_every_package_has_its_place():

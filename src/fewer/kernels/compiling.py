@@ -19,7 +19,7 @@ from numba.core.compiler import Compiler
 from numba.core.event import Listener, register
 from numba.core.registry import CPUDispatcher
 
-from fewer import all_kept
+from fewer import undisturbed
 
 # Numba has no public way to leave a function to its callers; this was checked with these versions. With others, numba
 # also compiles each inner function by itself: the same answers, and a first use takes an eighth longer.
@@ -111,8 +111,7 @@ class Kernel(CPUDispatcher):
 
     def compile(self, signature: Any) -> Any:
         """Compile it for arguments of some types."""
-        with all_kept():
-            entry = super().compile(signature)
+        entry = undisturbed(super().compile, signature)
         models = self.targetdescr.target_context.data_model_manager
         returned = {compiled.signature.return_type for compiled in self.overloads.values()}
         if not self.targetoptions["_nrt"] and any(models[kind].contains_nrt_meminfo() for kind in returned):
