@@ -1,7 +1,9 @@
+import re
 from itertools import pairwise
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_iris, load_wine
 
 import fewer
 from fewer.contracts.trace import Trace
@@ -58,8 +60,7 @@ def test_halves_choose_as_many_as_the_bound_allows():
     q = largest_choice(100, 0.6, 1.0, "none", 50)
     assert false_bound(q, 100, 0.6, "none", 50) <= 1 < false_bound(q + 1, 100, 0.6, "none", 50)
     assert largest_choice(100, 0.6, 1.0, "unimodal", 50) > q
-    with pytest.raises(InputError, match="raise expected_false or threshold"):
-        largest_choice(4, 0.6, 0.01, "none", 50)
+    assert largest_choice(4, 0.6, 0.01, "none", 50) == 0
 
 
 def test_frequencies_are_counted_and_the_promise_is_told():
@@ -115,8 +116,28 @@ def test_the_largest_choice_is_the_largest():
         best = largest_choice(200, 0.8, 2.0, assumption, 25)
         assert false_bound(best, 200, 0.8, assumption, 25) <= 2.0 < false_bound(best + 1, 200, 0.8, assumption, 25)
     assert largest_choice(10, 1.0, 10.0, "none", 25) == 10
-    with pytest.raises(InputError, match="no number of choices keeps the expected number of false ones at 0.0001"):
-        largest_choice(10, 0.6, 0.0001, "none", 25)
+    assert largest_choice(10, 0.6, 0.0001, "none", 25) == 0
+
+
+def test_few_columns_are_explained_with_cures_that_work():
+    iris, wine = load_iris(return_X_y=True), load_wine(return_X_y=True)
+    ask = {"ranker": "fisher", "cv": 0, "random_state": 0}
+    with pytest.raises(
+        InputError, match="no more than 1 false feature, half-samples may choose none of 4; "
+    ) as refused:
+        fewer.select(*iris, **ask, control="stability")
+    kept_none = fewer.select(*wine, **ask, control="stability")
+    assert kept_none.features == []
+    assert kept_none.notes[0] == "No feature is among the 1 best in 0.6 of the half-samples."
+    for said, data in ((str(refused.value), iris), (kept_none.notes[1], wine)):
+        cures = dict(re.findall(r"control='(.+?)' lets them choose (\d)", said))
+        assert len(cures) == 2
+        for control, n_chosen in cures.items():
+            told = fewer.select(*data, **ask, control=control)
+            assert told.trace.extra["n_chosen"] == int(n_chosen)
+    alone = fewer.select(*iris, **ask, control="stability:threshold=0.9")
+    limit = "half-samples may choose only 1 of 4; control='stability:expected_false=1.25' lets them choose 2."
+    assert alone.notes[-1] == f"To expect no more than 1 false feature, {limit}"
 
 
 def test_a_tail_that_begins_at_the_mean_is_not_bounded():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from numbers import Real
 from typing import Annotated, Literal
@@ -20,6 +21,8 @@ from fewer.problem import FloatArray, IntArray, Problem
 
 Assumption = Literal["none", "unimodal", "r-concave"]
 ENDLESS = 1e5
+# A threshold that lets half-samples choose twice as many features as 0.6 does.
+STRICT = 0.9
 
 
 @parameters
@@ -85,6 +88,8 @@ class StabilitySelection(RankingControl):
         # Split the rows again and again and count.
         trace, space = run.trace, run.space
         n_chosen = largest_choice(space.n_units, self.threshold, self.expected_false, self.assumption, self.n_pairs)
+        if not n_chosen:
+            raise InputError(self._limit(n_chosen, space.n_units))
         if not trace.state:
             seed = int(run.rng.integers(2**63))
             trace.state.update(seed=seed, pair=0, counts=np.zeros(space.n_units))
@@ -96,8 +101,26 @@ class StabilitySelection(RankingControl):
                 state["counts"] += counts
                 state["pair"] += 1
                 self._tell(run, n_chosen)
+        n_kept = int(np.count_nonzero(space.shrink(trace.best)))
+        if not n_kept:
+            trace.note(f"No feature is among the {n_chosen} best in {self.threshold:g} of the half-samples.")
+        if n_chosen < space.n_units and n_kept in (0, int(n_chosen / self.threshold)):
+            trace.note(self._limit(n_chosen, space.n_units))
         state["promise"] = self._promise(n_chosen, space.n_units)
         return trace
+
+    def _limit(self, n_chosen: int, n_units: int) -> str:
+        """Say why half-samples choose no more features, and which parameters let them."""
+        bound = false_bound(n_chosen + 1, n_units, self.threshold, self.assumption, self.n_pairs)
+        cures = {f"expected_false={math.ceil(100 * bound - 1e-6) / 100:g}": n_chosen + 1}
+        strictly = largest_choice(n_units, STRICT, self.expected_false, self.assumption, self.n_pairs)
+        if strictly > n_chosen:
+            cures[f"threshold={STRICT:g}"] = strictly
+        more = " and ".join(f"control='stability:{cure}' lets them choose {n}" for cure, n in cures.items())
+        return (
+            f"To expect no more than {self.expected_false:g} false feature{'s' * (self.expected_false != 1)}, "
+            f"half-samples may choose {f'only {n_chosen}' if n_chosen else 'none'} of {n_units}; {more}."
+        )
 
     def _chosen(
         self, run: RankingRun, rows: IntArray, n_chosen: int, rng: np.random.Generator
@@ -209,6 +232,7 @@ def largest_choice(n_features: int, threshold: float, expected_false: float, ass
     Returns
     -------
     int
+        0 where not even one keeps to it.
 
     Examples
     --------
@@ -222,11 +246,6 @@ def largest_choice(n_features: int, threshold: float, expected_false: float, ass
             low = middle
         else:
             high = middle - 1
-    if low == 0:
-        raise InputError(
-            f"With {n_features} features no number of choices keeps the expected number of false ones at "
-            f"{expected_false:g}: raise expected_false or threshold, or assume more."
-        )
     return low
 
 
