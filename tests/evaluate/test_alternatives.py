@@ -6,10 +6,11 @@ from sklearn.datasets import load_diabetes, load_wine
 from sklearn.linear_model import LogisticRegression
 
 import fewer
-from fewer.contracts import IncompatibleError, Resources, round_scores
+from fewer.contracts import IncompatibleError, Resources, SearchSpace, round_scores
 from fewer.criteria import KNN, CrossValidated, LeastSquares, Separability
 from fewer.errors import InputError
 from fewer.evaluate import good_subsets
+from fewer.evaluate._alternatives import _Looking, _Rule
 from fewer.problem import Problem
 
 
@@ -115,12 +116,37 @@ def test_a_wide_table_is_searched_from_a_start_and_says_so():
     wide = Problem.from_arrays(np.c_[problem.X, rng.normal(size=(120, 60))], problem.y)
     found = good_subsets(KNN(5, cv="loo"), wide, max_subsets=1500)
     assert not found.complete
-    assert "not all" in found.how
+    assert found.how.startswith("Not all subsets")
+    assert found.n_evaluated == 1500
     scorer = KNN(5, cv="loo").bind(wide, np.random.default_rng(0), Resources())
     assert round_scores(scorer.score(found.masks[:20])).tolist() == found.scores[:20].tolist()
     assert found.n_good > 1
     keys = {mask.tobytes() for mask in found.masks}
     assert len(keys) == len(found.masks)
+
+
+@pytest.mark.parametrize("most", [1, 2, 7, 13, 27])
+def test_no_more_subsets_are_looked_at_than_were_allowed(most, monkeypatch):
+    problem, looked_at = rows(60), set()
+    found = good_subsets(KNN(3, cv="loo"), problem, max_subsets=most)
+    scorer = KNN(3, cv="loo").bind(problem, np.random.default_rng(0), Resources())
+    search = _Looking(scorer, SearchSpace.of(7), _Rule(scorer, problem, None), None, most)
+    start = search.start(np.random.default_rng(0))
+    flips = type(scorer).flips
+
+    def counted(self, mask, units, values):
+        for unit, value in zip(units, values, strict=True):
+            state = np.array(mask, dtype=bool)
+            state[unit] = value
+            assert state.tobytes() not in looked_at, "scored twice"
+            looked_at.add(state.tobytes())
+        return flips(self, mask, units, values)
+
+    monkeypatch.setattr(type(scorer), "flips", counted)
+    search.look(start)
+    assert len(looked_at) + 1 == search.n_evaluated == most
+    assert f"{found.n_good} of {most} subsets looked at" in str(found)
+    assert found.packed()["n_evaluated"] == most
 
 
 def test_from_a_selection_with_rows_put_aside():

@@ -204,7 +204,8 @@ class Alternatives:
         groups = list(zip((-values).tolist(), counts.tolist(), strict=True))
         partners = {name: others[:5] for name, others in self.exchangeable.items()}
         return {"features": features.tolist(), "groups": groups, "bits": bits, "n": n, "n_good": self.n_good,
-                "names": self.names, "costs": None if self.costs is None else self.costs.tolist(), "how": self.how,
+                "n_evaluated": self.n_evaluated, "names": self.names, "how": self.how,
+                "costs": None if self.costs is None else self.costs.tolist(),
                 "counts": self.counts.tolist(), "partners": partners}  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
@@ -234,9 +235,8 @@ class Alternatives:
         return json.dumps(self.to_dict())
 
     def __str__(self) -> str:
-        first = (
-            f"{self.n_good:,} of {self.n_evaluated:,} subsets are as good as the best ({score_text(self.scores[0])})."
-        )
+        best = score_text(self.scores[0])
+        first = f"As good as the best ({best}): {self.n_good:,} of {self.n_evaluated:,} subsets looked at."
         lines = [first, self.how, f"Best: {', '.join(self.best)}", f"Smallest: {', '.join(self.smallest)}"]
         if self.cheapest is not None and self.costs is not None:
             lines.append(f"Cheapest: {', '.join(self.cheapest)} ({float((self.masks @ self.costs).min()):g})")
@@ -515,33 +515,36 @@ class _Looking:
         """Expand the best subset not expanded yet: leave out, add and exchange one feature."""
         met = {start.tobytes()}
         waiting = [(float(self._objective(start[None])[0]), start)]
+        self.n_evaluated = 1
         yield start[None], np.array([waiting[0][0]])
         while waiting and self.n_evaluated < self._most:
-            place = max(range(len(waiting)), key=lambda i: waiting[i][0])
-            _, state = waiting.pop(place)
+            _, state = waiting.pop(max(range(len(waiting)), key=lambda i: waiting[i][0]))
             bases = [state, *(state & (np.arange(len(state)) != unit) for unit in np.flatnonzero(state))]
             for base in bases:
-                states = np.repeat(base[None], len(base), axis=0)
-                states[np.diag_indices(len(base))] ^= True
-                scores = self._scorer.flips(self._space.expand(base[None])[0], self._space.units, ~base)
-                scores = self._space.objective(scores, states)
-                self.n_evaluated += len(scores)
+                states = base ^ np.eye(len(base), dtype=bool)
                 new = [i for i, one in enumerate(states) if one.any() and one.tobytes() not in met]
+                new = new[: self._most - len(met)]
+                if not new:
+                    continue
                 met.update(states[i].tobytes() for i in new)
-                good = [i for i in new if scores[i] >= self._floor]
-                waiting += [(float(scores[i]), states[i]) for i in good]
+                self.n_evaluated, states = len(met), states[new]
+                units = [self._space.units[i] for i in new]
+                scores = self._scorer.flips(self._space.expand(base[None])[0], units, ~base[new])
+                scores = self._space.objective(scores, states)
+                good = scores >= self._floor
+                waiting += zip(scores[good].tolist(), states[good], strict=True)
                 yield states[good], scores[good]
 
 
 def _how(search: _Looking, rule: _Rule, n_undecided: int) -> str:
     if search.largest is None:
-        what = "Searched from the best of a forward search by leaving out, adding and exchanging features: not all"
+        what = "Not all subsets were looked at, only some near the answer of a forward search"
     else:
-        what = f"All subsets of up to {search.largest} features were looked at"
+        what = f"All subsets of up to {search.largest} feature{'s' * (search.largest > 1)} were looked at"
     if rule.tolerance is not None:
-        good = f"good means within {rule.tolerance:g} of the best score"
+        good = f"as good means within {rule.tolerance:g} of the best score"
     else:
-        good = "good means that the 95 % interval of the paired difference to the best includes no difference"
+        good = "as good means that the 95 % interval of the paired difference to the best includes no difference"
         if not rule.exact:
             good += "; subsets more than two standard errors of the best score behind were not compared"
     left = f" {n_undecided:,} more subsets were too many to compare." if n_undecided else ""
