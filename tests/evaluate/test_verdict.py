@@ -5,13 +5,14 @@ import re
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 from sklearn.datasets import make_regression
 from sklearn.linear_model import LinearRegression
 
 import fewer
 from fewer.criteria import CrossValidated
 from fewer.evaluate import MethodScore, verdict
-from fewer.evaluate.grading import Verdict
+from fewer.evaluate.grading import LEAST_FOR_TEN, Verdict
 
 
 def score(difference, low, high, *, name="knn-forward", estimator="knn", role="method", n_features=12.2, base=0.8):
@@ -143,6 +144,42 @@ def test_rows_needed_are_told_only_where_two_points_mean_something():
     assert "about 3,000 rows" in Verdict.of(0.0, -0.05, 0.05, score_name="R²", **made).sentence
     made_of = Verdict.of(1.0, -0.5, 3.9, score_name="neg_root_mean_squared_error", **made)
     assert made_of.sentence.endswith("held-out RMSE is between 0.5 higher and 3.9 lower (95 %).")
+
+
+def test_an_interval_that_says_nothing_is_not_written_out():
+    made = {"n_chosen": 1, "n_features": 6, "rows_needed": 900, "unit": "groups"}
+    told = Verdict.of(0.1, -0.6, 0.4, score_name="accuracy", **made)
+    assert told.sentence == (
+        "Not known whether 1 of 6 features is as good: too few groups to tell. At least 30 groups are needed to see a "
+        "difference of 10 points."
+    )
+    assert (told.low, told.high, told.rows_needed) == (-0.6, 0.4, 900), "the numbers stay"
+    of_quantity = Verdict.of(0.1, -1.3, 0.7, score_name="R²", **made)
+    assert of_quantity.sentence.endswith("too few groups to tell; about 900 groups would narrow this to ± 0.02.")
+    assert "−59.0 and +40.0 points" in Verdict.of(0.1, -0.59, 0.4, score_name="accuracy", **made).sentence
+
+
+def test_thirty_groups_are_the_fewest_that_show_ten_points():
+    """The least standard error that is claimed is 1.5 of n; five folds leave n − 5 degrees of freedom."""
+    reach = {n: stats.t.ppf(0.975, n - 5) * 1.5 / n for n in (29, LEAST_FOR_TEN, 31)}
+    assert reach[29] > 0.105 > reach[LEAST_FOR_TEN] > 0.1 > reach[31]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "start"),
+    [
+        ((0.05, 0.02, 0.08), "Better without any of the 5 features: +5.0 points of held-out accuracy"),
+        ((0.0, -0.01, 0.01), "As good without any of the 5 features: at most 0.8 points of held-out accuracy"),
+        ((-0.3, -0.4, -0.2), "Worse without any of the 5 features: 30.0 points of held-out accuracy are lost"),
+        ((0.0, -0.1, 0.1), "Not known whether doing without any of the 5 features is as good: between −10.0"),
+    ],
+)
+def test_no_features_at_all_are_spoken_of_as_people_do(numbers, start):
+    assert Verdict.of(*numbers, n_chosen=0, n_features=5, score_name="accuracy").sentence.startswith(start)
+    alone = Verdict.of(*numbers, n_chosen=0, n_features=1, score_name="accuracy", by=" (model: a tree)").sentence
+    assert alone.startswith(start.partition(" any of")[0] + " the only feature (model: a tree)")
+    error = Verdict.of(*numbers, n_chosen=0, n_features=5, score_name="neg_mean_absolute_error", score=-1, baseline=-1)
+    assert "without any of the 5 features" in error.sentence
 
 
 def test_less_of_a_loss_of_probabilities_is_better():

@@ -42,7 +42,7 @@ def test_names_and_objects_become_selectors():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"method": "fisher", "search": Forward()}, "not both"),
+        ({"method": "fisher", "search": Forward()}, "not both; the method fisher is ranker fisher."),
         ({"ranker": "fisher", "search": "forward"}, "A ranker needs no criterion and no search"),
         ({"method": "fisher", "start": [0]}, "start is for subset searches"),
         ({"method": "fisher", "n_features_to_select": (1, 2)}, "not the range"),

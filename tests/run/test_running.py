@@ -10,6 +10,7 @@ from fewer.control import EarlyStopping
 from fewer.criteria import KNN, CrossValidated
 from fewer.problem import Problem
 from fewer.rankers import Fisher
+from fewer.run import running
 from fewer.run.budget import Budget
 from fewer.run.planning import make_plan
 from fewer.run.request import Request
@@ -154,3 +155,13 @@ def test_folds_that_groups_do_not_allow_are_not_blamed_on_a_budget():
     selection = fewer.select(problem.X, problem.y, "linear-forward", groups=groups, random_state=0)
     assert "The groups of rows allow 3 folds, not 5." in selection.warnings
     assert not any("budget" in warning for warning in selection.warnings)
+
+
+def test_more_groups_also_know_their_spread_better(monkeypatch):
+    outcomes, measure = [], running.heldout
+    monkeypatch.setattr(running, "heldout", lambda *args, **how: outcomes.append(measure(*args, **how)) or outcomes[0])
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(90, 3)), rng.integers(0, 2, 90)
+    told = fewer.select(X, y, "fisher", groups=np.arange(90) % 15, random_state=0)
+    needed = 15 * (1.96 * outcomes[0].interval_of_difference.standard_error / 0.02) ** 2
+    assert told.heldout["rows_to_tell"] == pytest.approx(needed, rel=0.05)

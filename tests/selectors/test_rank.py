@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+import fewer
 from fewer import RankSelector
 from fewer.contracts import IncompatibleError, Ranker, Ranking
 from fewer.control import Aggregate
@@ -122,3 +123,30 @@ def test_a_number_that_is_none_is_refused_by_its_ranker(n_ranked):
     X, y = np.random.default_rng(0).normal(size=(20, 3)), np.arange(20) % 2
     with pytest.raises(InputError, match="'n_ranked' parameter of MRMR"):
         RankSelector(MRMR(n_ranked=n_ranked), n_features_to_select=2).fit(X, y)
+
+
+def few_groups(n_groups, n_rows=60):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n_rows, 4))
+    return X, (X[:, 0] + rng.normal(size=n_rows) > 0).astype(int), np.arange(n_rows) % n_groups
+
+
+@pytest.mark.parametrize(("n_groups", "cv"), [(2, 0), (3, 5), (4, 5)])
+def test_a_size_is_chosen_with_few_groups(n_groups, cv):
+    X, y, groups = few_groups(n_groups)
+    for method in ("fisher", "auto"):
+        assert len(fewer.select(X, y, method, groups=groups, cv=cv, random_state=0).support) == 4
+
+
+@pytest.mark.parametrize(("method", "n_groups"), [("fisher", 2), ("relief", 3), ("auto", 2), ("knn-forward", 2)])
+def test_too_few_groups_are_refused_with_cures(method, n_groups):
+    X, y, groups = few_groups(n_groups)
+    asked = {"groups": groups, "random_state": 0}
+    said = f"^Without the rows of fold 1 of {n_groups}: .*of one group. Give more groups.* score: cv=0, --folds 0.$"
+    with pytest.raises(InputError, match=said) as refused:
+        fewer.select(X, y, method, **asked)
+    fewer.select(X, y, method, **asked, cv=0)
+    cure = "Or give the number (n_features_to_select=…, --features)."
+    assert (cure in str(refused.value)) == (method in ("fisher", "relief"))
+    if method == "relief":
+        assert len(fewer.select(X, y, method, **asked, n_features_to_select=2).features) == 2

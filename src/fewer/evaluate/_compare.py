@@ -194,17 +194,14 @@ class Comparison(Suspected):
         width = max(len(row.name) for row in self.methods)
         lines = []
         for estimator in self.estimators:
-            lines += [f"{self._heading(estimator)}", _line(self.titles(), width)]
-            lines += [_line(self.cells(row), width) for row in self.rows_of(estimator)]
-            lines.append("")
+            rows = [self.titles(), *map(self.cells, self.rows_of(estimator))]
+            lines += [self._heading(estimator), *(_line(cells, width) for cells in rows), ""]
         first = [*self.banner, ""] if self.banner else []
         return "\n".join([*first, *lines, self.verdict, *self.notes])
 
     def _repr_html_(self) -> str:
-        tables = [
-            html_table(self.titles(), [self.cells(row) for row in self.rows_of(estimator)], self._heading(estimator))
-            for estimator in self.estimators
-        ]
+        rows = {name: [self.cells(row) for row in self.rows_of(name)] for name in self.estimators}
+        tables = [html_table(self.titles(), cells, self._heading(name)) for name, cells in rows.items()]
         title = f"{len({row.name for row in self.methods})} methods compared"
         return html_card(title, self.verdict, "".join(tables), self.notes, self.banner)
 
@@ -396,11 +393,8 @@ def is_same(one: Any, other: Any) -> bool:
 
 
 def _without_seed(component: Any) -> Any:
-    return (
-        clone(component).set_params(random_state=None)
-        if "random_state" in component.get_params(deep=False)
-        else component
-    )
+    is_seeded = "random_state" in component.get_params(deep=False)
+    return clone(component).set_params(random_state=None) if is_seeded else component
 
 
 def _random_name(method: str, methods: Mapping[str, Any]) -> str:
@@ -408,13 +402,9 @@ def _random_name(method: str, methods: Mapping[str, Any]) -> str:
 
 
 def _compile(
-    records: dict[str, list[Record]],
-    methods: Mapping[str, Any],
-    splits: Sequence[Split],
-    grader: Grader,
-    estimators: Sequence[str],
-    seed: int,
-) -> Comparison:
+    records: dict[str, list[Record]], methods: Mapping[str, Any], splits: Sequence[Split], grader: Grader,
+    estimators: Sequence[str], seed: int,
+) -> Comparison:  # fmt: skip
     """Turn the records of all methods into one table."""
     problem = grader.problem
     # Random subsets were judged beside the chosen ones: they are a baseline for each method, like any other.
@@ -440,23 +430,15 @@ def _compile(
         nothing: dict[str, Any] = {"stability": None, "optimism": None, "search_score": None, "seconds": 0.0}
         rows += [replace(row, **nothing) if row.name in randoms else row for row in table]
     first, evidence = next(iter(results.values())).interval, {suspicion.evidence for suspicion in problem.suspicions}
+    about: dict[str, Any] = {"scoring": grader.name, "n_features": problem.n_features}
+    unit = "rows" if problem.groups is None else "groups"
     return Comparison(
-        methods=rows,
-        verdict=verdict(
-            rows, scoring=grader.name, n_features=problem.n_features, baseline=baseline_score(problem, grader.name)
-        ),
-        scoring=grader.name,
-        estimand=first.estimand,
-        interval_method=first.method,
-        task=problem.task,
-        n_rows=problem.n_samples,
-        n_features=problem.n_features,
-        n_splits=len(splits),
-        seed=seed,
+        rows, verdict(rows, **about, baseline=baseline_score(problem, grader.name), unit=unit), **about,
+        estimand=first.estimand, interval_method=first.method, task=problem.task, n_rows=problem.n_samples,
+        n_splits=len(splits), seed=seed, suspicions=list(problem.suspicions),
         subsets={name: _subsets(results[name], problem) for name in records if name != ALL_FEATURES},
         notes=[*(note for note in problem.notes if note not in evidence), *_notes(len(methods), first)],
-        suspicions=list(problem.suspicions),
-    )
+    )  # fmt: skip
 
 
 def _row(
@@ -464,27 +446,14 @@ def _row(
 ) -> MethodScore:
     is_method = p_holm is not None
     joint = difference.at(1.0 - (1.0 - difference.level) / n_methods)
+    interval, low, high = result.interval, joint.low if is_method else None, joint.high if is_method else None
     return MethodScore(
-        name=name,
-        estimator=estimator,
-        role="method" if is_method else "baseline",
-        score=result.score,
-        low=result.interval.low,
-        high=result.interval.high,
-        n_features=float(result.masks.sum(axis=1).mean()),
-        stability=finite(float(result.stability.estimate)),
-        optimism=result.optimism,
-        seconds=result.seconds,
-        difference=difference.estimate,
-        difference_low=difference.low,
-        difference_high=difference.high,
-        p_value=difference.p_value,
-        p_holm=p_holm,
-        joint_low=joint.low if is_method else None,
-        joint_high=joint.high if is_method else None,
-        search_score=result.search_score,
+        name, estimator, "method" if is_method else "baseline", result.score, interval.low, interval.high,
+        float(result.masks.sum(axis=1).mean()), finite(float(result.stability.estimate)), result.optimism,
+        result.seconds, difference.estimate, difference.low, difference.high, difference.p_value,
+        p_holm=p_holm, joint_low=low, joint_high=high, search_score=result.search_score,
         fold_scores=result.fold_scores,
-    )
+    )  # fmt: skip
 
 
 def _subsets(result: Nested, problem: Problem) -> dict[str, Any]:
@@ -516,15 +485,9 @@ class _Store:
     """Finished cells, in memory and, line by line, in a file that is only ever added to."""
 
     def __init__(
-        self,
-        folder: Path | str | None,
-        problem: Problem,
-        splits: Sequence[Split],
-        selectors: Mapping[str, Any],
-        estimators: Mapping[str, Any],
-        scoring: Any,
-        seed: int,
-    ) -> None:
+        self, folder: Path | str | None, problem: Problem, splits: Sequence[Split], selectors: Mapping[str, Any],
+        estimators: Mapping[str, Any], scoring: Any, seed: int,
+    ) -> None:  # fmt: skip
         self.records: dict[tuple[Any, ...], Record] = {}
         self._written = {name: describe(selector) for name, selector in selectors.items()}
         self._journal: Journal | None = None
@@ -545,9 +508,7 @@ class _Store:
             raise InputError(f"The folder {path} cannot be written ({error.strerror}).") from None
         for record in self._journal.records:
             if not set(record) >= CELL_KEYS:
-                raise InputError(
-                    f"{path / CELLS} holds lines that are no cells of a comparison; choose another folder."
-                )
+                raise InputError(f"{path / CELLS} holds lines that are not of a comparison; choose another folder.")
             self.records[record["method"], record["selector"], *record["split"]] = record
 
     def key(self, name: str, split: Split) -> tuple[Any, ...]:

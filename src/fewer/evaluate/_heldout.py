@@ -313,6 +313,19 @@ class HeldOutTask:
 
 def measure_fold(shared: HeldOutTask, number: int, resources: Resources) -> Record:
     """Select without one fold, and predict it with the chosen features and with all."""
+    try:
+        return _measured(shared, number, resources)
+    except InputError as error:
+        if shared.problem.groups is None:
+            raise
+        # The others may be too few groups, where all are enough.
+        where = f"Without the rows of fold {number + 1} of {len(shared.splits)}"
+        raise type(error)(
+            f"{where}: {str(error).rstrip('.')}. To do without a held-out score: cv=0, --folds 0."
+        ) from error
+
+
+def _measured(shared: HeldOutTask, number: int, resources: Resources) -> Record:
     split, problem, grader = shared.splits[number], shared.problem, shared.grader
     rng = np.random.default_rng([shared.seed, number])
     train, test = problem.take(split.train), problem.take(split.test)
@@ -344,24 +357,20 @@ def measure_fold(shared: HeldOutTask, number: int, resources: Resources) -> Reco
 
 
 def _summarize(
-    records: Sequence[Record],
-    splits: Sequence[Split],
-    problem: Problem,
-    grader: Grader,
+    records: Sequence[Record], splits: Sequence[Split], problem: Problem, grader: Grader,
     tried: tuple[FloatArray, FloatArray] | None,
-) -> HeldOutScores:
+) -> HeldOutScores:  # fmt: skip
     records = sorted(records, key=itemgetter("fold"))
     splits = [splits[record["fold"]] for record in records]
     grades = [Grade.from_json(record["grade"]) for record in records]
     grades_all = [Grade.from_json(record["grade_all"]) for record in records]
     differences = [one - other for one, other in zip(grades, grades_all, strict=True)]
     interval = grader.of_scores(splits, grades)
+    also_tried = tried and _tried(tried, splits, problem, grader)
     return HeldOutScores(
-        interval=interval,
+        interval,
         interval_all=grader.of_scores(splits, grades_all),
-        interval_of_difference=grader.difference(
-            splits, differences, tried and _tried(tried, splits, problem, grader), f"difference in {interval.estimand}"
-        ),
+        interval_of_difference=grader.difference(splits, differences, also_tried, f"difference in {interval.estimand}"),
         masks=tuple(np.array(record["mask"]) for record in records),
         outputs=_rows_in_order(records, "outputs", splits, problem.n_samples),
         outputs_all=_rows_in_order(records, "outputs_all", splits, problem.n_samples),

@@ -260,14 +260,8 @@ def measure(shared: NestedTask, name: str, number: int) -> Record:
     else:
         with telling(f"The selection by {name!r} on {train.n_samples} rows"):
             mask, believed = choose(selector, train, int(np.random.default_rng(own_seed).integers(2**31)))
-    record: Record = {
-        "method": name,
-        "split": list(place),
-        "chosen": np.flatnonzero(mask).tolist(),
-        "seconds": time.perf_counter() - began if selector is not None else 0.0,
-        "grades": {},
-        "search_scores": {},
-    }
+    record: Record = {"method": name, "split": list(place), "chosen": np.flatnonzero(mask).tolist()}
+    record |= {"seconds": 0.0 if selector is None else time.perf_counter() - began, "grades": {}, "search_scores": {}}
     if believed is not None:
         record["search"] = [believed, _own_score(selector, mask, train, test)]
     random_mask = np.random.default_rng([*own_seed, 1]).permutation(mask)
@@ -327,15 +321,11 @@ def summarize(records: Sequence[Record], estimator: str, splits: Sequence[Split]
     else:
         search_score = float(np.mean([record["search_scores"][estimator] for record in records]))
         own_score = interval.estimate
+    scores, seconds = tuple(grade.score for grade in grades), [record["seconds"] for record in records]
     return Nested(
-        interval=interval,
-        fold_scores=tuple(grade.score for grade in grades),
-        search_score=search_score,
-        optimism=search_score - own_score,
-        masks=masks,
-        stability=nogueira(masks),
-        seconds=float(np.mean([record["seconds"] for record in records])),
-    )
+        interval=interval, fold_scores=scores, search_score=search_score, optimism=search_score - own_score,
+        masks=masks, stability=nogueira(masks), seconds=float(np.mean(seconds)),
+    )  # fmt: skip
 
 
 def in_order(records: Sequence[Record], splits: Sequence[Split]) -> list[Record]:

@@ -274,6 +274,10 @@ TOLERATED = 0.02
 ONE_SIDED = 1.645 / 1.96
 # A gain below that is not called one: half a point, or that share.
 SMALL_GAIN = 0.005
+# An interval of a difference that is so wide says nothing.
+SAYS_NOTHING = 1.0
+# So many rows or groups are the fewest whose interval can reach 10 points to either side: 1.5 of them times t.
+LEAST_FOR_TEN = 30
 
 NAMES = {
     "knn": "kNN", "linear": "the linear model", "svm": "the SVM", "tree": "the tree", "forest": "the random forest"
@@ -368,7 +372,10 @@ class Verdict:
         """
         amount = _Amount("r2" if score_name == "R²" else score_name)
         kept, metric = f"{n_chosen:,} of {n_features:,} features{by}", metric_text(score_name)
-        verb = "is" if n_chosen == 1 else "are"
+        where, whether = f"with {kept}", f"{kept} {'is' if n_chosen == 1 else 'are'}"
+        if not n_chosen:
+            where = f"without {f'any of the {n_features:,} features' if n_features > 1 else 'the only feature'}{by}"
+            whether = f"doing {where} is"
         if n_chosen == n_features:
             all_ = f"All {n_features:,} features are" if n_features > 1 else "The only feature is"
             sentence = f"{all_} selected{by}, so there is nothing to compare."
@@ -383,26 +390,29 @@ class Verdict:
         span, of = f"{amount(low)} to {amount(high)}, 95 %", f"of held-out {metric}"
         if ERRORS.match(score_name):
             gained = 0.0 if score is None or baseline is None else max(score, score - difference) - baseline
-            return cls._of_errors(numbers, kept, verb, metric, max(gained, 0.0))
+            return cls._of_errors(numbers, where, whether, metric, max(gained, 0.0))
         if low > 0 and difference >= SMALL_GAIN:
-            sentence = f"Better with {kept}: {amount(difference, unit=True)} {of} ({span})."
+            sentence = f"Better {where}: {amount(difference, unit=True)} {of} ({span})."
             return cls(Kind.BETTER, *numbers, sentence)
         if lost <= TOLERATED:
             is_seen = amount.plain(lost).strip("0. points")
             most = f"at most {amount.plain(lost)} {of} {amount.verb(lost)} lost" if is_seen else "no loss"
-            return cls(Kind.AS_GOOD, *numbers, f"{'Nearly as' if high < 0 else 'As'} good with {kept}: {most} (95 %).")
+            return cls(Kind.AS_GOOD, *numbers, f"{'Nearly as' if high < 0 else 'As'} good {where}: {most} (95 %).")
         if high < 0:
-            sentence = f"Worse with {kept}: {amount.plain(difference)} {of} {amount.verb(difference)} lost ({span})."
+            sentence = f"Worse {where}: {amount.plain(difference)} {of} {amount.verb(difference)} lost ({span})."
             return cls(Kind.WORSE, *numbers, sentence)
         narrow = f"± {amount.plain(TOLERATED).replace('2.0', '2')}"
         more = f"; about {rows_needed:,} {unit} would narrow this to {narrow}" if rows_needed else ""
         reach = f"between {amount(low)} and {amount(high, unit=True)} {of} (95 %)"
-        sentence = f"Not known whether {kept} {verb} as good: {reach}{more}."
-        return cls(Kind.NOT_KNOWN, *numbers, sentence)
+        if high - low >= SAYS_NOTHING:
+            reach = f"too few {unit} to tell"
+            if is_share(score_name):
+                more = f". At least {LEAST_FOR_TEN} {unit} are needed to see a difference of 10 points"
+        return cls(Kind.NOT_KNOWN, *numbers, f"Not known whether {whether} as good: {reach}{more}.")
 
     @classmethod
     def _of_errors(
-        cls, numbers: tuple[float, float, float, float, float | None, int], kept: str, verb: str, metric: str,
+        cls, numbers: tuple[float, float, float, float, float | None, int], where: str, whether: str, metric: str,
         gained: float,
     ) -> Verdict:  # fmt: skip
         """Decide by errors in the unit of the target; knowing nothing is wrong by `gained` more."""
@@ -411,17 +421,17 @@ class Verdict:
         size = _Amount("").plain
         if low > 0 and difference >= SMALL_GAIN * gained:
             span = f"{size(low)} to {size(high)}, 95 %"
-            return cls(Kind.BETTER, *numbers, f"Better with {kept}: {subject} is {size(difference)} lower ({span}).")
+            return cls(Kind.BETTER, *numbers, f"Better {where}: {subject} is {size(difference)} lower ({span}).")
         if lost <= TOLERATED * gained:
             share = f", {100 * lost / gained:.2g} % of what is gained over knowing nothing" if lost else ""
             most = f"at most {size(lost)} higher" if lost else "not higher"
             start = "Nearly as" if high < 0 else "As"
-            return cls(Kind.AS_GOOD, *numbers, f"{start} good with {kept}: {subject} is {most} (95 %){share}.")
+            return cls(Kind.AS_GOOD, *numbers, f"{start} good {where}: {subject} is {most} (95 %){share}.")
         if high < 0:
             span = f"{size(high)} to {size(low)}, 95 %"
-            return cls(Kind.WORSE, *numbers, f"Worse with {kept}: {subject} is {size(difference)} higher ({span}).")
+            return cls(Kind.WORSE, *numbers, f"Worse {where}: {subject} is {size(difference)} higher ({span}).")
         reach = f"{subject} is between {size(low)} higher and {size(high)} lower (95 %)"
-        return cls(Kind.NOT_KNOWN, *numbers, f"Not known whether {kept} {verb} as good: {reach}.")
+        return cls(Kind.NOT_KNOWN, *numbers, f"Not known whether {whether} as good: {reach}.")
 
 
 @dataclass(frozen=True)
@@ -555,7 +565,9 @@ class MethodScore:
     fold_scores: tuple[float, ...] = ()
 
 
-def verdict(scores: Sequence[MethodScore], *, scoring: str, n_features: int, baseline: float | None = None) -> str:
+def verdict(
+    scores: Sequence[MethodScore], *, scoring: str, n_features: int, baseline: float | None = None, unit: str = "rows"
+) -> str:
     """Say for each estimator which of the kinds of verdict it is: one sentence each, the best first.
 
     Of several methods the one with the best held-out score is spoken of, and its interval is the joint one, which
@@ -571,6 +583,8 @@ def verdict(scores: Sequence[MethodScore], *, scoring: str, n_features: int, bas
         Columns of the table.
     baseline : float, optional
         The score of knowing nothing (`baseline_score`).
+    unit : {"rows", "groups"}, default="rows"
+        What there may be too few of.
 
     Returns
     -------
@@ -587,7 +601,7 @@ def verdict(scores: Sequence[MethodScore], *, scoring: str, n_features: int, bas
     for row in scores:
         if row.role == "method" and (row.estimator not in best or row.score > best[row.estimator].score):
             best[row.estimator] = row
-    verdicts = [_said(row, scoring, n_features, baseline) for row in best.values()]
+    verdicts = [_said(row, scoring, n_features, baseline, unit) for row in best.values()]
     return " ".join(one.sentence for one in sorted(verdicts, key=lambda one: list(Kind).index(one.kind)))
 
 
@@ -596,7 +610,7 @@ def name_of(estimator: str) -> str:
     return NAMES.get(estimator, estimator)
 
 
-def _said(row: MethodScore, scoring: str, n_features: int, baseline: float | None) -> Verdict:
+def _said(row: MethodScore, scoring: str, n_features: int, baseline: float | None, unit: str) -> Verdict:
     low = row.difference_low if row.joint_low is None else row.joint_low
     high = row.difference_high if row.joint_high is None else row.joint_high
     low, high = (max(low, -1.0), min(high, 1.0)) if is_share(scoring) else (low, high)
@@ -604,5 +618,5 @@ def _said(row: MethodScore, scoring: str, n_features: int, baseline: float | Non
     return Verdict.of(
         row.difference, low, high, n_chosen=n_chosen, n_features=n_features, score_name=scoring,
         by=f" for {name_of(row.estimator)} ({row.name})", one_sided=ONE_SIDED if row.joint_low is None else 1.0,
-        score=row.score, baseline=baseline,
+        score=row.score, baseline=baseline, unit=unit,
     )  # fmt: skip

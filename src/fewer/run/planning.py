@@ -109,7 +109,9 @@ def make_plan(problem: Problem, method: str | Request = "auto", **options: Any) 
     """
     asked = replace(method, **options) if isinstance(method, Request) else Request(method, **options)
     if asked.has_components and asked.method != "auto":
-        raise InputError("Give a method or components (criterion, search, control), not both.")
+        parts = {name: part for name, part in vars(registry.method_named(asked.method)).items() if part}
+        means = ", ".join(f"{name} {part}" for name, part in parts.items() if name != "summary")
+        raise InputError(f"Give a method or components, not both; the method {asked.method} is {means}.")
     if asked.scoring is not None:
         refuse_scoring(asked.scoring, problem)
     if asked.is_auto:

@@ -6,6 +6,7 @@ The answer also holds the Python script that repeats the run: imports, reading, 
 from __future__ import annotations
 
 import logging
+import math
 import platform
 import time
 from collections.abc import Callable, Sequence
@@ -484,11 +485,12 @@ def _held_out(
         return {}
     n_units = problem.n_samples if problem.groups is None else len(np.unique(problem.groups))
     difference = outcome.interval_of_difference
+    of_many = replace(difference, degrees_of_freedom=math.inf).at(difference.level)  # which know their own spread
     written = measured(
         (outcome.interval, outcome.interval_all, difference), outcome.masks, problem.names,
         difference=outcome.difference, estimand=outcome.interval.estimand,
         in_points=is_share(score_name(scoring, problem)),
-        rows_to_tell=rows_to_tell(difference.low, difference.high, n_units),
+        rows_to_tell=rows_to_tell(of_many.low, of_many.high, n_units),
         by="row" if problem.groups is None else "group", baseline=baseline_score(problem, scoring),
     )  # fmt: skip
     return written | {"stability": _stability(outcome, answer, [problem.names[i] for i in order])}

@@ -285,7 +285,9 @@ class Selection(Suspected, Origin, Scores, Chosen):
     def _by_luck(self) -> str:
         """Say that the held-out score may be that of knowing nothing, where its interval allows it; else nothing."""
         low, high, baseline = self.heldout.get("low"), self.heldout.get("high"), self.baseline
-        if self.score_heldout is None or low is None or high is None or baseline is None or low > baseline:
+        if not self.features or low is None or high is None or baseline is None or low > baseline:
+            return ""
+        if (low, high) == (0.0, 1.0):  # too few rows or groups, which the verdict says
             return ""
         bottom, top, nothing = (score_text(value, low, high) for value in (low, high, baseline))
         what = "Worse than" if high < baseline else "Not shown to predict better than"
@@ -529,7 +531,8 @@ class Selection(Suspected, Origin, Scores, Chosen):
         if (n_more := len(substitutes) - MOST_SUBSTITUTES) > 0:
             lines.append(f"Substitutes for {n_more:,} more: in stand_ins, in Python or with --json.")
         if good := self.evidence.get("alternatives"):
-            lines.append(f"{good['n_good']:,} of {good['n']:,} subsets looked at are as good as the best.")
+            n_looked_at = good.get("n_evaluated", good["n_good"])
+            lines.append(f"As good as the best: {good['n_good']:,} of {n_looked_at:,} subsets looked at. {good['how']}")
         if self.stability.get("with_stand_ins") is not None:
             lines.append(self._stability())
         if self.score_search is not None:

@@ -196,7 +196,11 @@ class RankSelector(Selector):
         if self.n_features_to_select != "auto":
             return {}
         judged = self._judged(problem, rng)
-        self.curve_ = size_curve(self._ranker(), judged, rng, "auto" if judged is problem else FIXED_NEIGHBORS)
+        try:
+            self.curve_ = size_curve(self._ranker(), judged, rng, "auto" if judged is problem else FIXED_NEIGHBORS)
+        except InputError as error:
+            cure = "Or give the number (n_features_to_select=…, --features)."
+            raise type(error)(f"Cannot choose the number of features. {error} {cure}") from error
         return self.curve_
 
     def _best(self, ranking: IntArray, space: SearchSpace, most: int) -> BoolArray:
@@ -250,6 +254,8 @@ def size_curve(
         order = ranker.rank(train, rng, Resources()).order
         leading = _leading(problem, order[:most])
         near, new = replace(_narrowed(train, leading), time=None), _narrowed(test, leading)
+        if near.groups is not None and len(np.unique(near.groups)) == 1:  # no row has another group's row near it
+            near, n_neighbors = replace(near, groups=None), FIXED_NEIGHBORS
         scorer = KNN(n_neighbors=n_neighbors, cv="loo").bind(near, rng, Resources())
         for i, size in enumerate(sizes):
             mask = np.zeros(len(leading), dtype=bool)
@@ -275,10 +281,7 @@ def _learnable(problem: Problem, rng: np.random.Generator) -> list[tuple[IntArra
         splits = [(train, test) for train, test in splits if len(np.unique(problem.y[train])) > 1]
     if not splits:
         how = "" if problem.time is None else " into earlier and later ones by their time"
-        raise InputError(
-            f"Cannot choose the number of features: the {problem.n_samples} rows cannot be split{how}; give more rows,"
-            " or the number (n_features_to_select=…, --features)."
-        )
+        raise InputError(f"The {problem.n_samples} rows cannot be split{how}; give more rows.")
     return splits
 
 
