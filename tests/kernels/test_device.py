@@ -11,8 +11,10 @@ from fewer.criteria import KNN, FisherRatio
 from fewer.errors import FewerWarning, InputError
 from fewer.kernels.device import _opened, on_devices
 from fewer.problem import Problem
+from fewer.rankers import Fisher, ReliefF
+from fewer.run.api import select
 from fewer.search import Exhaustive
-from fewer.selectors import SubsetSelector
+from fewer.selectors import RankSelector, SubsetSelector
 
 needs_gcc = cuda_shim.needs_gcc
 
@@ -175,7 +177,7 @@ def test_a_criterion_without_kernels_says_so(monkeypatch):
         SubsetSelector(FisherRatio(), device="cuda").fit(problem.X, problem.y)
 
 
-def test_no_gpu_is_one_line_and_auto_a_note(monkeypatch):
+def test_no_gpu_is_one_line_and_auto_says_nothing(monkeypatch):
     real = builtins.__import__
 
     def without_cupy(name, *rest, **more):
@@ -187,7 +189,12 @@ def test_no_gpu_is_one_line_and_auto_a_note(monkeypatch):
     monkeypatch.setattr(builtins, "__import__", without_cupy)
     with pytest.raises(InputError, match=r"needs CuPy: pip install 'fewer\[cuda\]'"):
         on_devices("cuda", str)
-    with pytest.warns(FewerWarning, match="Working on the CPU"):
-        assert on_devices("auto", str) == []
+    assert on_devices("auto", str) == []  # warnings are errors here
+    problem = table()
+    for component in (FisherRatio(), KNN(3), KNN(63)):
+        SubsetSelector(component, device="auto").fit(problem.X, problem.y)
+    for ranker in (Fisher(), ReliefF(), ReliefF(100)):
+        RankSelector(ranker, device="auto", n_features_to_select=2).fit(problem.X, problem.y)
+    assert select(problem.X, problem.y, device="auto", cv=0).features
     with pytest.raises(InputError, match="device='gpu' is not known"):
         on_devices("gpu", str)

@@ -63,8 +63,8 @@ def rank(
     if method is None:
         method = "fisher" if problem.task == "classification" else "f-test"
     ranker = _ranker(method, problem.task, features)
-    if means.device != "cpu" and not ranker.supports_device:
-        fewer.kernels.device.tell(method, "it has no kernels for one")
+    if not ranker.supports_device:
+        fewer.kernels.device.tell(means.device, method, "it has no kernels for one")
     ranking, notes = _rank(problem if chunks is None else chunks, ranker, means)
     check: dict[str, Any] = {}
     if chunks is not None and (planted or feature_weights or agreement):

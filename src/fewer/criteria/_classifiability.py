@@ -131,10 +131,11 @@ class ClassifiabilityScorer(Scorer):
     def _on_devices(self) -> list[ExactDevice]:
         """Bring the rows to the devices asked for."""
         if self._resources.device != "cpu" and self.problem.groups is not None:
-            tell("Classifiability", "rows have groups")
+            tell(self._resources.device, "Classifiability", "rows have groups")
             return []
         if self._resources.device != "cpu" and self.problem.n_classes > MOST_CLASSES:
-            tell("Classifiability", f"{self.problem.n_classes} classes are more than {MOST_CLASSES}")
+            why = f"{self.problem.n_classes} classes are more than {MOST_CLASSES}"
+            tell(self._resources.device, "Classifiability", why)
             return []
         exact, everyone = self._exact, np.arange(self.problem.n_samples)
         return on_devices(self._resources.device, lambda device: ExactDevice(device, exact, everyone))

@@ -139,7 +139,7 @@ class GammaTestScorer(Scorer):
     def _on_devices(self) -> list[ExactDevice]:
         """Bring the rows to the devices asked for, if their lists can hold enough neighbors."""
         if self._resources.device != "cpu" and capacity_for(self.n_neighbors) is None:
-            tell("GammaTest", f"n_neighbors={self.n_neighbors} is more than its lists hold")
+            tell(self._resources.device, "GammaTest", f"n_neighbors={self.n_neighbors} is more than its lists hold")
             return []
         return on_devices(self._resources.device, lambda device: ExactDevice(device, self._cells, self._group))
 

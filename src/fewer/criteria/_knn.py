@@ -178,7 +178,7 @@ class KNNScorer(PredictiveScorer):
         elif capacity_for(int(self.ks[-1])) is None or len(self.ks) > MOST_KS:
             why = f"n_neighbors={self.ks.tolist()} is more than its lists hold"
         if why:
-            tell("KNN", why)
+            tell(self._resources.device, "KNN", why)
             return []
         return on_devices(self._resources.device, lambda device: OnDevice(device, self))
 

@@ -166,8 +166,8 @@ class Cuda(Device):
 def on_devices(name: str, make: Callable[[Device], Result]) -> list[Result]:
     """Open devices and make something on each: none for `"cpu"`, all GPUs for `"cuda"`, the second for `"cuda:1"`.
 
-    `"auto"` opens all GPUs there are. Whatever is in its way (no GPU, no driver, too little memory) is a note, and the
-    list is empty.
+    `"auto"` opens all GPUs there are; where there is none, the list is empty. A GPU that cannot be worked on, such as
+    one with too little free memory, is a warning.
 
     Examples
     --------
@@ -180,7 +180,13 @@ def on_devices(name: str, make: Callable[[Device], Result]) -> list[Result]:
         raise InputError(f"device={name!r} is not known; choose 'cpu', 'cuda', 'cuda:1' (the second GPU) or 'auto'.")
     number = name.partition(":")[2]
     try:
-        return [make(_opened(which)) for which in ([int(number)] if number else range(_n_found()))]
+        opened = [_opened(which) for which in ([int(number)] if number else range(_n_found()))]
+    except InputError:
+        if name != "auto":
+            raise
+        return []
+    try:
+        return [make(device) for device in opened]
     except InputError as problem:
         if name != "auto":
             raise
@@ -201,9 +207,10 @@ def deal(workers: Sequence[Any], run: Callable[[Any, int, int], Result], n: int)
     return in_threads(lambda job: run(*job), jobs, len(jobs))
 
 
-def tell(component: str, why: str) -> None:
-    """Say that a component works on the CPU though a device was asked for."""
-    warnings.warn(f"{component} runs on the CPU, not on the GPU: {why}.", FewerWarning, stacklevel=4)
+def tell(device: str, component: str, why: str) -> None:
+    """Say that a component works on the CPU where a GPU was asked for by name; `"auto"` leaves it to us."""
+    if device.startswith("cuda"):
+        warnings.warn(f"{component} runs on the CPU, not on the GPU: {why}.", FewerWarning, stacklevel=4)
 
 
 @cache

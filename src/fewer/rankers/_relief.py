@@ -551,7 +551,8 @@ def relief_devices(
 ) -> list[ReliefDevice]:
     """Bring the rows to the devices asked for; none if the CPU does the work."""
     if resources.device != "cpu" and (k > CAPACITIES[-1] or problem.groups is not None):
-        tell("Relief", "rows have groups" if k <= CAPACITIES[-1] else f"n_neighbors={k} is more than {CAPACITIES[-1]}")
+        why = "rows have groups" if k <= CAPACITIES[-1] else f"n_neighbors={k} is more than {CAPACITIES[-1]}"
+        tell(resources.device, "Relief", why)
         return []
     return on_devices(resources.device, lambda device: ReliefDevice(device, rows, nominal, bounds))
 

@@ -184,8 +184,7 @@ def _plan_auto(problem: Problem, asked: Request) -> Plan:
     )
     if asked.start is not None:
         raise InputError("start does not work with auto; name a method.")
-    if asked.device != "cpu":
-        tell("auto", "it has no kernels for one")
+    tell(asked.device, "auto", "it has no kernels for one")
     _refuse_cost_weight(asked, "`auto` shows what features cost")
     if asked.budget is None:
         return Plan("auto", auto, request=asked)

@@ -70,7 +70,7 @@ class RankSelector(Selector):
         What the target is for, if not what it looks like.
     device : {"cpu", "cuda", "auto"}, default="cpu"
         Where to compute; `ReliefF`, `RReliefF`, `Relief`, `SURF` and `MultiSURF` have kernels for a GPU. `"auto"` is
-        the CPU, with a warning that says why, where there is none.
+        the CPU where there is none.
     n_jobs : int, optional
         Threads; the result is the same for any number.
     random_state : int, Generator, RandomState or None
@@ -140,8 +140,8 @@ class RankSelector(Selector):
         """
         ranker, space = self._ranker(), lay_out_space(self, problem)
         self._refuse(ranker, problem)
-        if self.device != "cpu" and not ranker.supports_device:
-            tell(type(ranker).__name__, "it has no kernels for one")
+        if not ranker.supports_device:
+            tell(self.device, type(ranker).__name__, "it has no kernels for one")
         rng, resources = generator_of(self.random_state), Resources(effective_n_jobs(self.n_jobs), device=self.device)
         ranking = self._of_as_many(ranker).rank(problem, rng, resources)
         self.scores_, self.extra_ = ranking.scores, ranking.extra

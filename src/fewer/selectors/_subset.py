@@ -155,8 +155,8 @@ class SubsetSelector(CriterionMixin, Selector):
         Run
         """
         criterion = self._criterion()
-        if self.device != "cpu" and not criterion.supports_device:
-            tell(type(criterion).__name__, "it has no kernels for one")
+        if not criterion.supports_device:
+            tell(self.device, type(criterion).__name__, "it has no kernels for one")
         return Run(
             criterion,
             problem,
