@@ -1,7 +1,12 @@
 """What is loaded when: people wait for nothing that they did not ask for."""
 
+import ast
+import re
 import subprocess
 import sys
+from pathlib import Path
+
+import fewer
 
 
 def modules_after(code: str) -> set[str]:
@@ -36,9 +41,16 @@ def test_help_and_version_load_no_library():
         assert not modules_after(code) & {"sklearn", "numba", "scipy", "polars", "matplotlib", "numpy"}
 
 
-def test_every_public_name_is_there():
-    import fewer
+def test_what_the_code_calls_by_its_whole_name_needs_no_import_elsewhere():
+    modules = (ast.parse(path.read_text("utf-8")) for path in Path(fewer.__file__).parent.rglob("*.py"))
+    names = {ast.unparse(node) for module in modules for node in ast.walk(module) if isinstance(node, ast.Attribute)}
+    homes = {name.rpartition(".")[0] for name in names if re.fullmatch(r"fewer(\.\w+)+", name)} - {"fewer"}
+    assert {"fewer.io", "fewer.run.api"} < homes
+    each_alone = "if os.fork() == 0:\n  eval(name)\n  os._exit(0)\n assert os.wait()[1] == 0, name"
+    modules_after(f"import os, fewer\nfor name in {homes}:\n {each_alone}")
 
+
+def test_every_public_name_is_there():
     for name in fewer.__all__:
         assert getattr(fewer, name) is not None
     assert set(fewer.__all__) <= set(dir(fewer))

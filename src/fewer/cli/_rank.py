@@ -64,7 +64,9 @@ def rank(
         method = "fisher" if problem.task == "classification" else "f-test"
     ranker = _ranker(method, problem.task, features)
     if not ranker.supports_device:
-        fewer.kernels.device.tell(means.device, method, "it has no kernels for one")
+        from fewer.kernels.device import tell  # with numba, which `--help` does not need
+
+        tell(means.device, method, "it has no kernels for one")
     ranking, notes = _rank(problem if chunks is None else chunks, ranker, means)
     check: dict[str, Any] = {}
     if chunks is not None and (planted or feature_weights or agreement):
