@@ -44,8 +44,7 @@ SUPPORT = 10.0
 BY_SET = -1  # Stands for the cut of a node whose rows go left by their categories.
 
 # Columns of `Scratch.nodes`: of each node its rows, its slot of histograms, its depth and its best cut; and three
-# queues, of nodes to split (a heap by gain where the number of leaves can run out, else a stack), of leaves, of free
-# slots.
+# queues, of nodes to split (a heap by gain), of leaves, of free slots.
 START, STOP, TEST_START, TEST_STOP, SLOT, DEPTH, COLUMN, CUT, MISSING_LEFT, WAITING, LEAF, FREE = range(12)
 # Columns of `Scratch.sums`; the last three are of the best cut.
 GRADIENT, HESSIAN, VALUE, GAIN, LEFT_GRADIENT, LEFT_HESSIAN = range(6)
@@ -350,15 +349,12 @@ def _add_leaf(work, node):
 
 
 @inner(counted=False)
-def _settle(work, node, by_gain):
+def _settle(work, node):
     """Let a node that was scanned wait for its split, or make it a leaf."""
     if work.sums[node, GAIN] <= 0.0:
         _add_leaf(work, node)
         work.nodes[work.counts[N_FREE], FREE] = work.nodes[node, SLOT]
         work.counts[N_FREE] += 1
-    elif by_gain is None:
-        work.nodes[work.counts[N_WAITING], WAITING] = node
-        work.counts[N_WAITING] += 1
     else:
         _push(work, node)
 
@@ -524,7 +520,7 @@ def _add_values(work, rate, raw, tests):
 
 
 @kernel(counted=False)
-def boost(rows, columns, growth, work, raw, tests, categories, missing, by_gain, several):
+def boost(rows, columns, growth, work, raw, tests, categories, missing, several):
     """Add rounds to an ensemble on some columns and to the predictions of the test rows.
 
     Parameters
@@ -540,10 +536,9 @@ def boost(rows, columns, growth, work, raw, tests, categories, missing, by_gain,
     raw, tests : arrays of shape (K, n), (K, m)
         The raw predictions of training and test rows so far, to which the rounds add; K is 1, or the number of
         classes above two.
-    categories, missing, by_gain, several : True or None
-        Whether there are columns of categories, training rows with missing cells, enough rows that the number of
-        leaves can run out (so that the order of splits matters), more than two classes. What a run has no use for is
-        not compiled: that is a third of all.
+    categories, missing, several : True or None
+        Whether there are columns of categories, training rows with missing cells, more than two classes. What a run has
+        no use for is not compiled: that is a third of all.
     """
     n, nodes, counts = raw.shape[1], work.nodes, work.counts
     root = np.int64(0)  # functions are compiled once more for a literal 0
@@ -557,14 +552,10 @@ def boost(rows, columns, growth, work, raw, tests, categories, missing, by_gain,
             if n >= 2 * growth.leaf and work.sums[0, HESSIAN] >= growth.least_hessian:
                 for at in range(columns.shape[0]):
                     _scan(work, growth, root, HISTOGRAM * at, rows.kinds, columns[at], at, categories, missing)
-            _settle(work, root, by_gain)
+            _settle(work, root)
             is_last = False
             while counts[N_WAITING] > 0 and not is_last:
-                if by_gain is None:
-                    counts[N_WAITING] -= 1
-                    node = nodes[counts[N_WAITING], WAITING]
-                else:
-                    node = _pop(work)
+                node = _pop(work)
                 left = _children(rows, columns, growth, work, node)
                 n_left, n_right = nodes[left, STOP] - nodes[left, START], nodes[left + 1, STOP] - nodes[left + 1, START]
                 is_last = counts[N_LEAVES] + counts[N_WAITING] + 2 == growth.n_leaves
@@ -579,9 +570,9 @@ def boost(rows, columns, growth, work, raw, tests, categories, missing, by_gain,
                     continue
                 _part_histograms(rows, columns, growth, work, k, node, left, categories, missing)
                 if n_left >= least:  # the left one first, as scikit-learn pushes them
-                    _settle(work, left, by_gain)
+                    _settle(work, left)
                 if n_right >= least:
-                    _settle(work, left + 1, by_gain)
+                    _settle(work, left + 1)
             for i in range(counts[N_WAITING]):
                 _add_leaf(work, nodes[i, WAITING])
             _add_values(work, growth.rate, raw[k], tests[k])

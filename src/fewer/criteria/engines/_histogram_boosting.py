@@ -71,12 +71,12 @@ def boosts_alike(estimator: Any, *needs: bool | None) -> bool:
     Another version of scikit-learn may boost otherwise, and the C library of another machine may put equally good
     categories in another order.
     """
-    by_category, missing, runs_out, several = needs
+    by_category, missing, several = needs
     rng = np.random.default_rng(0)
     X = np.column_stack([rng.permutation(np.repeat(np.arange(12.0), 15)), rng.normal(size=(180, 2)).round(1)])
     y = np.nan_to_num(X).sum(axis=1) % (3 if several else 2) // 1
     X[::9, 1] = np.nan if missing else 0.0
-    model = estimator(max_iter=3, min_samples_leaf=1, max_leaf_nodes=8 if runs_out else None, early_stopping=False)
+    model = estimator(max_iter=3, min_samples_leaf=1, max_leaf_nodes=8, early_stopping=False)
     model.set_params(categorical_features=[0] if by_category else None)
     try:
         part = HistogramBoosting(model, X[:150], y[:150], X[150:], trusted=True)
@@ -171,8 +171,7 @@ class HistogramBoosting(Part):
             int(model.min_samples_leaf), n_leaves, -1 if model.max_depth is None else int(model.max_depth),
             LEAST_HESSIAN,
         )  # fmt: skip
-        runs_out = len(y) >= n_leaves * self._growth.leaf
-        needs = (bool(levels), bool(kinds[:, 1].any()), runs_out, k > 1)
+        needs = (bool(levels), bool(kinds[:, 1].any()), k > 1)
         self._needs = [True if needed else None for needed in needs]
         estimator: Any = type(model)
         if not trusted and not boosts_alike(estimator, *self._needs):
