@@ -1,8 +1,10 @@
 import ast
+import errno
 import gc
 import importlib
 import os
 import pkgutil
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numba import njit
+from numba.core.caching import CacheImpl, IndexDataCacheFile
 from numba.core.errors import NumbaError, TypingError
 from numba.core.event import Listener, install_listener
 
@@ -171,13 +174,12 @@ def test_all_functions_without_an_entry_for_python_are_inner():
 
 RECORD = """
 from typing import NamedTuple
-from numba import njit
-import fewer.kernels
+from fewer.kernels.compiling import kernel
 
 class {name}(NamedTuple):
     x: float
 
-@njit(cache=True)
+@kernel()
 def double(record):
     return 2 * record.x
 
@@ -185,12 +187,62 @@ print(double({name}(1.5)))
 """
 
 
+def run_record(folder, name):
+    (folder / "record.py").write_text(RECORD.format(name=name))
+    done = subprocess.run([sys.executable, "-c", "import record"], cwd=folder, capture_output=True, text=True)
+    assert done.stdout == "3.0\n", done.stderr
+    return sorted((folder / "__pycache__").glob("*.nb?"))
+
+
 def test_a_record_may_be_renamed_although_compiled_code_knows_it(tmp_path):
     for name in ("Before", "After", "After"):
-        (tmp_path / "kernel.py").write_text(RECORD.format(name=name))
-        (tmp_path / "run.py").write_text("import kernel")
-        found = subprocess.run([sys.executable, "run.py"], cwd=tmp_path, capture_output=True, text=True)
-        assert found.stdout == "3.0\n", found.stderr
+        assert [path.suffix for path in run_record(tmp_path, name)] == [".nbc", ".nbi"]
+
+
+@pytest.mark.parametrize("suffix", [".nbc", ".nbi"])
+def test_a_damaged_file_of_compiled_code_is_written_anew(suffix, tmp_path):
+    whole = {path: path.stat().st_size for path in run_record(tmp_path, "Record")}
+    for path in whole:
+        if path.suffix == suffix:
+            path.write_bytes(path.read_bytes()[:60])
+    assert {path: path.stat().st_size for path in run_record(tmp_path, "Record")} == whole
+
+
+def test_a_change_of_another_module_of_kernels_is_seen(tmp_path):
+    shutil.copytree(SOURCE, tmp_path / "fewer", ignore=shutil.ignore_patterns("__pycache__"))
+    helper, outer = (tmp_path / "fewer/kernels" / name for name in ("helper.py", "outer.py"))
+    outer.write_text(
+        "from fewer.kernels.compiling import kernel\nfrom fewer.kernels.helper import f\n"
+        "@kernel()\ndef g(x):\n    return f(x)\nprint(g(1), len(g.stats.cache_hits))"
+    )
+    said = []
+    for factor in (2, 3, 3):
+        helper.write_text(f"from fewer.kernels.compiling import inner\n@inner()\ndef f(x):\n    return {factor} * x\n")
+        command = [sys.executable, "-c", "import fewer.kernels.outer"]
+        said.append(subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout)
+    assert said == ["2 0\n", "3 0\n", "3 1\n"]
+
+
+def test_without_a_folder_or_room_for_compiled_code_kernels_work(monkeypatch, capsys):
+    monkeypatch.setattr(fewer.logs, "is_watched", lambda: True)
+
+    def third(x):
+        return x / 3
+
+    third.__module__ = "fewer.kernels.made"
+    with monkeypatch.context() as nowhere:
+        nowhere.setattr(CacheImpl, "_locator_classes", [])
+        nowhere.setattr(FIRST_USE, "announced", False)
+        assert kernel()(third)(6.0) == 2.0
+        assert "NUMBA_CACHE_DIR" in capsys.readouterr().err
+
+    def full(self, key, data):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(IndexDataCacheFile, "save", full)
+    monkeypatch.setattr(FIRST_USE, "announced", False)
+    assert kernel()(third)(6) == 2.0
+    assert "later runs start faster" in capsys.readouterr().err
 
 
 def test_a_first_use_is_announced_once_to_those_who_watch(monkeypatch, capsys):
@@ -202,7 +254,7 @@ def test_a_first_use_is_announced_once_to_those_who_watch(monkeypatch, capsys):
     assert njit(shifted)(1) == 2  # somebody else's
     assert not capsys.readouterr().err
     shifted.__module__ = "fewer.kernels.made"
-    compiled = njit(shifted)
+    compiled = kernel()(shifted)
     assert (compiled(1), compiled(1.0)) == (2, 2.0)  # two compilations
     assert capsys.readouterr().err.count("first use") == 1
 
