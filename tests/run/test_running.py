@@ -4,12 +4,13 @@ from sklearn.linear_model import LogisticRegression
 
 import fewer
 from fewer import registry
-from fewer.contracts import Resources
+from fewer.contracts import IncompatibleError, Resources
 from fewer.contracts.trace import Ending
 from fewer.control import EarlyStopping
 from fewer.criteria import KNN, CrossValidated
 from fewer.problem import Problem
 from fewer.rankers import Fisher
+from fewer.registry import METHODS
 from fewer.run import running
 from fewer.run.budget import Budget
 from fewer.run.planning import make_plan
@@ -165,3 +166,31 @@ def test_more_groups_also_know_their_spread_better(monkeypatch):
     told = fewer.select(X, y, "fisher", groups=np.arange(90) % 15, random_state=0)
     needed = 15 * (1.96 * outcomes[0].interval_of_difference.standard_error / 0.02) ** 2
     assert told.heldout["rows_to_tell"] == pytest.approx(needed, rel=0.05)
+
+
+KNOWS_LATER = ("knn", "naive-bayes", "least-squares")  # criteria that predict rows by later ones, too
+REFUSED = {"gmlvq", "rrelieff"} | {name for name, method in METHODS.items() if method.criterion in KNOWS_LATER}
+
+
+@pytest.mark.filterwarnings("ignore:The set_:PendingDeprecationWarning", "ignore:The least populated class")  # shap, the lasso
+@pytest.mark.parametrize("method", ["auto", *METHODS])
+def test_every_method_answers_where_the_second_class_comes_late(method):
+    rng = np.random.default_rng(1)
+    X = rng.uniform(size=(90, 5))
+    y = np.where((X[:, 0] + 0.3 * rng.normal(size=90) > 0.7) & (np.arange(90) >= 40), "fraud", "fine")
+    ask = {"time": np.arange(90), "cv": 2, "random_state": 0}
+    if method in REFUSED:
+        with pytest.raises(IncompatibleError, match="later ones|is for regression"):
+            fewer.select(X, y, method, **ask)
+        return
+    told = fewer.select(X, y, method, **ask)
+    alone = "The first 40 rows in time are all of class fine; the held-out scores are those of later rows."
+    assert told.heldout["n_folds"] == 2
+    assert alone in told.warnings
+
+
+def test_auto_answers_few_rows_in_time():
+    rng = np.random.default_rng(0)
+    for seed in range(6):
+        X, y = rng.normal(size=(15, 3)), rng.integers(0, 2, 15) if seed % 2 else rng.normal(size=15)
+        assert fewer.select(X, y, time=np.arange(15), random_state=seed).heldout["n_folds"] >= 4

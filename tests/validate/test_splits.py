@@ -63,6 +63,26 @@ def test_time_order_is_kept():
         assert split.train.max() < split.test.min()
 
 
+@pytest.mark.parametrize("n_alone", [0, 9, 10, 30, 40])
+def test_forward_splits_begin_when_two_classes_were_seen(n_alone):
+    y = np.r_[np.zeros(n_alone, int), (np.arange(60 - n_alone) + 1) % 2]
+    time = np.arange(60) // 2
+    splits = split_rows(Problem.from_arrays(np.zeros((60, 2)), y, time=time), 5, rng())
+    assert len(splits) == 5
+    for split in splits:
+        assert time[split.train].max() < time[split.test].min()
+        assert len(np.unique(y[split.train])) == 2
+    if n_alone == 0:  # as where the target is a quantity: blocks of ten rows
+        assert [len(split.train) for split in splits] == [10, 20, 30, 40, 50]
+
+
+def test_forward_splits_by_groups_train_on_two_classes():
+    y = np.array([1, *[0] * 11, *[1] * 12, *[0, 1] * 18])
+    groups = np.arange(60) % 12
+    for split in split_rows(Problem.from_arrays(np.zeros((60, 2)), y, groups=groups, time=np.arange(60)), 5, rng()):
+        assert len(np.unique(y[split.train])) == 2
+
+
 def test_groups_stay_together():
     groups = np.arange(60) // 5
     problem = Problem.from_arrays(np.zeros((60, 2)), np.arange(60) % 2, groups=groups)

@@ -311,6 +311,12 @@ class _Running:
         n_folds = cv if isinstance(cv, int) else n_done
         if most is not None and self.problem.n_samples * (n_folds - 1) // max(n_folds, 1) > most:
             self.notes.append(f"The nearest-neighbor model for the held-out scores used a sample of {most:,} rows.")
+        if self.problem.time is not None and self.problem.task == "classification":
+            first = self.problem.y[self.problem.time.argmin()]
+            alone = int((self.problem.time < self.problem.time[self.problem.y != first].min()).sum())
+            if alone * (n_folds + 1) >= self.problem.n_samples:
+                which = f"The first {alone:,} rows in time are all of class {self.problem.classes[first]}"
+                self.notes.append(f"{which}; the held-out scores are those of later rows.")
         if n_done < n_folds and self.problem.time is None:
             few = f"The budget allowed {n_done} of the {n_folds} folds, with the same search effort as on all rows."
             self.notes.append(few if self.budget else f"The groups of rows allow {n_done} folds, not {n_folds}.")

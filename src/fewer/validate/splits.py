@@ -28,12 +28,14 @@ from sklearn.utils.validation import _num_samples
 
 from fewer.errors import one_line
 from fewer.io import to_problem
-from fewer.problem import FloatArray, InputError, IntArray, Problem
+from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem
 
 # What `cv` may be, for `_parameter_constraints`: a number, a splitter, a list or generator of splits, or "loo".
 CV_OBJECT: list[Any] = ["cv_object", StrOptions({"loo"})]
 CV = Annotated[Any, *CV_OBJECT]
 
+# Rows of a second class that the first training rows have, if there are twice as many: five folds can split them again.
+ENOUGH_OF_CLASS = 5
 # A generator of splits can be read once, but a criterion splits each time that it is bound.
 _READ: WeakKeyDictionary[Any, list[Any]] = WeakKeyDictionary()
 
@@ -300,6 +302,10 @@ class Split:
     repeat: int = 0
 
 
+class TooFewTimes(InputError):
+    """Rows cannot be split into earlier and later ones."""
+
+
 def split_rows(problem: Problem, cv: Any, rng: np.random.Generator, *, n_repeats: int = 1) -> list[Split]:
     """Split the rows of a problem into training and test rows.
 
@@ -356,7 +362,8 @@ def split_rows(problem: Problem, cv: Any, rng: np.random.Generator, *, n_repeats
 def forward_splits(problem: Problem, n_splits: int) -> list[Split]:
     """Split rows in time: each of `n_splits` later blocks is tested by the rows before it; equal times stay together.
 
-    Training rows of a group that is tested are left out.
+    Training rows of a group that is tested are left out. Where the first block has too few rows of a second class for
+    such splits inside it, it is made longer.
 
     Read more in the guide: :doc:`/guide/groups-and-time`.
 
@@ -380,20 +387,37 @@ def forward_splits(problem: Problem, n_splits: int) -> list[Split]:
     time = problem.time
     assert time is not None
     moments, moment, counts = np.unique(time, return_inverse=True, return_counts=True)
-    middle = np.cumsum(counts) - counts / 2.0
-    block = np.unique(np.floor(middle * (n_splits + 1) / len(time)), return_inverse=True)[1][moment]
-    if n_splits < 2 or block.max() < 2:
-        raise InputError(
-            f"cv={n_splits}: rows at {len(moments)} different times cannot be split so often into earlier and later."
-        )
+    blocks = _blocks(counts, n_splits + 1)
+    if problem.task == "classification":
+        others = np.sort(moment[problem.y != problem.y[moment.argmin()]])
+        needed = min(max(n_splits, ENOUGH_OF_CLASS), (len(others) + 1) // 2)
+        if np.count_nonzero(blocks[others] == 0) < needed:
+            blocks = _blocks(np.where(np.arange(len(counts)) < others[needed - 1], 0, counts), n_splits + 1)
+    block = blocks[moment]
     splits = []
     for number in range(1, int(block.max()) + 1):
         train, test = np.flatnonzero(block < number), np.flatnonzero(block == number)
         if problem.groups is not None:
             train = train[~np.isin(problem.groups[train], problem.groups[test])]
-        if len(train):
+        if _can_train(problem, train):
             splits.append(Split(train, test, number - 1))
+    if n_splits < 2 or len(splits) < 2:
+        raise TooFewTimes(
+            f"cv={n_splits}: rows at {len(moments)} different times cannot be split so often into earlier and later"
+            f"{', the earlier ones of two classes' * (problem.task == 'classification')}."
+        )
     return splits
+
+
+def _blocks(counts: IntArray, n_blocks: int) -> IntArray:
+    """Number the block of each moment: blocks are in order, with nearly as many rows each."""
+    middle = np.cumsum(counts) - counts / 2.0
+    return np.unique(np.floor(middle * n_blocks / max(counts.sum(), 1)), return_inverse=True)[1]
+
+
+def _can_train(problem: Problem, rows: IntArray | BoolArray) -> bool:
+    """Whether a model can learn from some rows: classes take two of them."""
+    return len(np.unique(problem.y[rows])) > (problem.task == "classification")
 
 
 def folds_of(splits: list[Split], n_rows: int) -> IntArray | None:

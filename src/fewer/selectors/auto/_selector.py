@@ -37,7 +37,7 @@ from fewer.selectors.auto._judges import BOOSTING, N_NEIGHBORS, criterion_of, es
 from fewer.selectors.auto._race import MODELS, QUICK, NothingVaries, PathRace, Rounds, judges_of
 from fewer.selectors.auto._standins import stand_ins
 from fewer.validate import Split, split_rows, stratified_sample
-from fewer.validate.splits import CV
+from fewer.validate.splits import CV, TooFewTimes
 
 # Rows that the race sees at most, with a budget of three seconds; more for many classes, fewer for many columns.
 ROWS, ROWS_OF_A_CLASS, FEWEST = 1000, 30, 400
@@ -196,15 +196,19 @@ class AutoSelector(Selector):
             With one subset for each preference.
         """
         rng = generator_of(self.random_state)
-        self.metric_ = Metric.of(problem, self.scoring)
-        folds = split_rows(problem, self.cv, rng)
+        self.metric_, self.n_samples_seen_ = Metric.of(problem, self.scoring), problem.n_samples
+        self._shared: tuple[Rounds, Problem, list[Split]] | None = None
+        try:
+            folds = split_rows(problem, self.cv, rng)
+        except TooFewTimes:
+            return self._answer_plainly(problem, int(rng.integers(2**31)), on_step)
         rows, splits = self._seen(problem, folds, rng)
         self.n_samples_seen_ = rows.n_samples
         seed = int(rng.integers(2**31 - 10_000))
         estimator = estimator_named(self.estimator, problem.task)
         rounds = Rounds(rows, splits, lay_out_space(self, problem), estimator, seed, effective_n_jobs(self.n_jobs))
-        can_share = share and self._can_share(problem, folds)
-        self._shared: tuple[Rounds, Problem, list[Split]] | None = (rounds, problem, folds) if can_share else None
+        if share and self._can_share(problem, folds):
+            self._shared = rounds, problem, folds
         answer = self._race(rounds, problem, on_step)
         if self._shared is None:
             return answer
@@ -317,12 +321,12 @@ class AutoSelector(Selector):
         return super().for_part(rng).set_params(standins=False)
 
     def _answer_plainly(self, problem: Problem, seed: int, on_step: OnStep | None) -> Answer:
-        """Answer without validation, by nearest neighbors."""
+        """Answer without validation, by nearest neighbors; so their order in time plays no part."""
         plain = SubsetSelector(
             KNN("auto"), Floating(exhaust=2), n_features_to_select=self.n_features_to_select, include=self.include,
             exclude=self.exclude, feature_groups=self.feature_groups, random_state=seed,
         )  # fmt: skip
-        first = plain.answer(problem, on_step)
+        first = plain.answer(replace(problem, time=None), on_step)
         self.selector_ = plain
         answer = self._keep(answer_without_validation(plain, self.metric_), problem, plain.trace_)
         return self._keep_answer(
