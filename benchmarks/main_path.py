@@ -1,4 +1,4 @@
-"""The path that everybody walks, in processor seconds, beside scikit-learn's RFECV on the same table.
+"""The path that everybody walks, in processor seconds, beside scikit-learn's RFECV and SelectFromModel on each table.
 
     python benchmarks/main_path.py [NAME ...] [--folder FOLDER]
 
@@ -22,15 +22,16 @@ from sklearn.datasets import load_breast_cancer, make_classification
 
 SHAPES = {"5000x20": (5_000, 20), "500x2000": (500, 2_000), "60x5000": (60, 5_000), "100000x20": (100_000, 20)}
 COMMAND = [sys.executable, "-m", "fewer", "select"]
-RFECV = """
-import numpy as np, polars as pl
-from sklearn.feature_selection import RFECV
+PEERS = ("RFECV(LogisticRegression(max_iter=500), step=0.1)", "SelectFromModel(RandomForestClassifier(random_state=0))")
+PEER = """
+import polars as pl
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.feature_selection import RFECV, SelectFromModel
 from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-frame = pl.read_csv({path!r})
+frame = pl.read_{suffix}({path!r})
 X = StandardScaler().fit_transform(frame.drop("target").to_numpy())
-RFECV(LogisticRegression(max_iter=500), step=0.1).fit(X, frame["target"].to_numpy())
+{peer}.fit(X, frame["target"].to_numpy())
 """
 AUTO = """
 import time, fewer
@@ -82,12 +83,21 @@ def table(name: str, folder: Path) -> Path:
     return path
 
 
+def beside(path: Path, folder: Path) -> str:
+    """Run the peers on a table."""
+    told = []
+    for peer in PEERS:
+        code = PEER.format(peer=peer, path=str(path), suffix=path.suffix[1:])
+        told.append(f"; {peer.partition('(')[0]} {seconds([sys.executable, '-c', code], folder):.1f}")
+    return "".join(told)
+
+
 def rows(folder: Path) -> dict[str, tuple[list[str], Path | None]]:
-    """Name the rows: the command, and the table on which RFECV runs beside it."""
+    """Name the rows: the command, and the table on which peers run beside it."""
     found: dict[str, tuple[list[str], Path | None]] = {}
     for name in ("wdbc", *SHAPES, "200x60000"):
         path = table(name, folder)
-        found[name] = ([*COMMAND, str(path), "--target", "target"], None if name == "200x60000" else path)
+        found[name] = ([*COMMAND, str(path), "--target", "target"], path)
     wdbc = [*found["wdbc"][0]]
     found["report"] = ([*wdbc, "--report", str(folder / "page.html")], None)
     found["forest"] = ([*wdbc, "--estimator", "forest"], None)
@@ -106,6 +116,5 @@ if __name__ == "__main__":
     for name, (command, path) in rows(asked.folder).items():
         if asked.names and name not in asked.names:
             continue
-        rfecv = [sys.executable, "-c", RFECV.format(path=str(path))]
-        beside = "" if path is None else f"; RFECV {seconds(rfecv, asked.folder):.1f}"
-        print(f"{name}: {seconds(command, asked.folder):.2f}{beside}", flush=True)
+        peers = "" if path is None else beside(path, asked.folder)
+        print(f"{name}: {seconds(command, asked.folder):.2f}{peers}", flush=True)

@@ -189,9 +189,10 @@ print(double({name}(1.5)))
 
 def run_record(folder, name):
     (folder / "record.py").write_text(RECORD.format(name=name))
-    done = subprocess.run([sys.executable, "-c", "import record"], cwd=folder, capture_output=True, text=True)
+    words, kept = [sys.executable, "-c", "import record"], {**os.environ, "NUMBA_CACHE_DIR": str(folder / "cache")}
+    done = subprocess.run(words, cwd=folder, env=kept, capture_output=True, text=True)
     assert done.stdout == "3.0\n", done.stderr
-    return sorted((folder / "__pycache__").glob("*.nb?"))
+    return sorted((folder / "cache").glob("*/*double*.nb?"))
 
 
 def test_a_record_may_be_renamed_although_compiled_code_knows_it(tmp_path):
@@ -202,6 +203,7 @@ def test_a_record_may_be_renamed_although_compiled_code_knows_it(tmp_path):
 @pytest.mark.parametrize("suffix", [".nbc", ".nbi"])
 def test_a_damaged_file_of_compiled_code_is_written_anew(suffix, tmp_path):
     whole = {path: path.stat().st_size for path in run_record(tmp_path, "Record")}
+    assert len(whole) == 2
     for path in whole:
         if path.suffix == suffix:
             path.write_bytes(path.read_bytes()[:60])
