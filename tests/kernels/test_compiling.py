@@ -247,6 +247,18 @@ def test_without_a_folder_or_room_for_compiled_code_kernels_work(monkeypatch, ca
     assert "later runs start faster" in capsys.readouterr().err
 
 
+def test_threads_compile_at_once_where_nothing_is_kept():
+    code = """
+from numba.core.caching import CacheImpl
+CacheImpl._locator_classes = []
+import fewer
+from sklearn.datasets import load_iris
+print(len(fewer.select(*load_iris(return_X_y=True), cv=0, n_jobs=2, random_state=0).features))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.strip() in ("1", "2", "3"), done.stderr
+
+
 def test_a_first_use_is_announced_once_to_those_who_watch(monkeypatch, capsys):
     def shifted(x):
         return x + 1

@@ -172,7 +172,9 @@ KNOWS_LATER = ("knn", "naive-bayes", "least-squares")  # criteria that predict r
 REFUSED = {"gmlvq", "rrelieff"} | {name for name, method in METHODS.items() if method.criterion in KNOWS_LATER}
 
 
-@pytest.mark.filterwarnings("ignore:The set_:PendingDeprecationWarning", "ignore:The least populated class")  # shap, the lasso
+@pytest.mark.filterwarnings(
+    "ignore:The set_:PendingDeprecationWarning", "ignore:The least populated class"
+)  # shap, the lasso
 @pytest.mark.parametrize("method", ["auto", *METHODS])
 def test_every_method_answers_where_the_second_class_comes_late(method):
     rng = np.random.default_rng(1)

@@ -139,16 +139,6 @@ def stamp() -> bytes:
     return sha256(b"".join(files(__package__).joinpath(name).read_bytes() for name in sources)).digest()
 
 
-@cache
-def look_among_arrays_first() -> None:
-    """Have numba ask what an index means for arrays before it asks for lists and texts: a twelfth of the time."""
-    if MAKES_PARTS:
-        cpu_target.target_context.refresh()
-        for operation in (operator.getitem, operator.setitem):
-            asked: Any = cpu_target.typing_context.resolve_value_type(operation)
-            asked.templates = tuple(sorted(asked.templates, key=lambda one: issubclass(one, _OverloadFunctionTemplate)))
-
-
 class Kernel(CPUDispatcher):
     """A compiled function, which must not give away a reference that it has not counted."""
 
@@ -166,7 +156,6 @@ class Kernel(CPUDispatcher):
 
     def compile(self, signature: Any) -> Any:
         """Compile it for arguments of some types."""
-        look_among_arrays_first()
         entry = undisturbed(super().compile, signature)
         models = self.targetdescr.target_context.data_model_manager
         returned = {compiled.signature.return_type for compiled in self.overloads.values()}
@@ -192,6 +181,16 @@ def copy(source, target):
         target[i] = source[i]
 
 
+@cache
+def look_among_arrays_first() -> None:
+    """Have numba ask what an index means for arrays before it asks for lists and texts: a twelfth of the time."""
+    context = cpu_target.typing_context
+    context.refresh()
+    for operation in (operator.getitem, operator.setitem):
+        asked: Any = context.resolve_value_type(operation)
+        asked.templates = tuple(sorted(asked.templates, key=lambda one: issubclass(one, _OverloadFunctionTemplate)))
+
+
 class FirstUse(Listener):
     """Says once that kernels are being compiled, where somebody waits."""
 
@@ -201,11 +200,16 @@ class FirstUse(Listener):
         """Print a line before the first kernel of ours that no cache has, in a terminal or a notebook."""
         from fewer.logs import is_watched  # not needed by kernels
 
-        if not self.announced and event.data["dispatcher"].py_func.__module__.startswith("fewer.") and is_watched():
+        kernel = event.data["dispatcher"]
+        if not isinstance(kernel, Kernel):
+            return
+        if MAKES_PARTS:
+            look_among_arrays_first()
+        if not self.announced and is_watched():
             self.announced = True
             clear = "\r\x1b[K" if sys.stderr.isatty() else ""
             text = "first use, compiling; later runs start faster"
-            if event.data["dispatcher"]._cache.cache_path is None:
+            if kernel._cache.cache_path is None:
                 text = "compiling; with NUMBA_CACHE_DIR set to a folder that can be written to, later runs start faster"
             print(f"{clear}fewer: {text}", file=sys.stderr, flush=True)
 
