@@ -486,10 +486,8 @@ def _part_histograms(rows, columns, growth, work, k, parent, left, categories, m
         if at == ready:
             first, ready = at, ready + _add_rows(rows, columns, at, work, start, n, gathered)
         width = HISTOGRAM * columns.shape[0]
-        place, other = (
-            width * nodes[large, SLOT] + HISTOGRAM * at,
-            width * nodes[small, SLOT] + HISTOGRAM * at,
-        )
+        place = width * nodes[large, SLOT] + HISTOGRAM * at
+        other = width * nodes[small, SLOT] + HISTOGRAM * at
         for word in range(4):
             bits = take_marks(work.marks, 256 * (at - first) + (word << 6))
             put(work.used, (other >> 8) + word, bits)
