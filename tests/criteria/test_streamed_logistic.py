@@ -197,6 +197,17 @@ def test_what_needs_rows_goes_to_a_sample_that_says_why(path, monkeypatch):
     assert sum("it needs rows in memory (On a table in chunks" in note for note in chosen.warnings) == 1
 
 
+def test_a_class_that_comes_late_is_named_with_a_cure(tmp_path):
+    rng = np.random.default_rng(0)
+    x, day = rng.normal(size=900), np.arange(900)
+    label = np.where((x > 0) & (day > 400), "fraud", "fine")
+    pl.DataFrame({"x": x, "z": rng.normal(size=900), "day": day, "label": label}).write_parquet(tmp_path / "t.parquet")
+    stream = open_stream(str(tmp_path), "label", time="day")
+    with pytest.raises(fewer.InputError, match="are all of class fine: use auto, or omit time"):
+        streaming.select(stream, criterion=CrossValidated(MODELS["scaled"]), search="forward", random_state=0)
+    assert streaming.select(stream, random_state=0).features == ["x"]
+
+
 def test_threads_turns_and_a_forgotten_start_change_nothing(path, monkeypatch):
     words = {"criterion": CrossValidated(MODELS["scaled"], cv=2), "cv": 2, "random_state": 0}
     words |= {"search": "forward", "n_features_to_select": 2}

@@ -18,13 +18,15 @@ from sklearn.preprocessing import StandardScaler
 
 from fewer.contracts import Masks, Resources, Scorer
 from fewer.criteria.cross_validated import CrossValidated
+from fewer.errors import InputError
 from fewer.kernels import newton, softmax
 from fewer.kernels.bundles import HeldOut, Training
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 from fewer.statistics import DealtFolds, RowSample, Statistics, collect
 
 if TYPE_CHECKING:
-    from fewer.io import Stream
+    from fewer.errors import InputError
+from fewer.io import Stream
 
 BLOCK_ROWS = 4096  # Rows that are laid out at a time: a few of their columns fit into the cache.
 MOST_SUMS = 1 << 24  # Numbers that one pass sums at most; more subsets take turns.
@@ -383,6 +385,10 @@ class LogisticTable:
         if self.model.scaled:
             ridges *= np.array([moments.spreads(*split)[1] for split in zip(splits.trains, fills, strict=True)]) ** 2
         mass = np.array([moments.mass[trains].sum(axis=0) for trains in splits.trains])
+        if (alone := (mass > 0.0).sum(axis=1) < 2).any():
+            name = self.stream.like.classes[mass[alone][0].argmax()]
+            what = "time" if self.folds.forward else "groups"
+            raise InputError(f"The training rows of a fold are all of class {name}: use auto, or omit {what}.")
         weights = np.ones_like(mass)
         if self.model.balanced:
             weights = mass.sum(axis=1, keepdims=True) / np.maximum(mass, 1e-300) / mass.shape[1]
