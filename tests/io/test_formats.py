@@ -19,7 +19,7 @@ import pytest
 from fewer.cli import main
 from fewer.io import read_table
 from fewer.io._formats import is_address, is_workbook, unpacked
-from fewer.io._source import TextSource
+from fewer.io._source import TextSource, in_chunks, names_many
 from fewer.problem import InputError
 from making import xlsx
 
@@ -192,10 +192,13 @@ def test_tables_of_databases_by_their_addresses(tmp_path, plain, monkeypatch):
     monkeypatch.chdir(tmp_path)
     addresses = [
         "sqlite:///a.db::my table", f"sqlite:///{tmp_path}/a.db::my table", "a.db", "a.db::my table",
-        "a.db::SELECT * FROM \"my table\"", "duckdb:///a.duckdb::my table", "a.duckdb",
+        "a.db::SELECT * FROM \"my table\"", "a.db::SELECT * FROM \"my table\"" + 300 * " ",  # longer than a path may be
+        "duckdb:///a.duckdb::my table", "a.duckdb",
     ]  # fmt: skip
     for address in addresses:
         same(read_table(address, "y"), plain)
+        assert not in_chunks(address)
+        assert not names_many(address)
     with pytest.raises(InputError, match=r"a.db has no table 'people'; name one behind ::, as in a.db::my table"):
         read_table("a.db::people", "y")
     with pytest.raises(InputError, match="File not found: b.db"):

@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import lzma
+import os
 import re
 import zipfile
 import zlib
@@ -250,7 +251,7 @@ def is_address(path: Path | str) -> bool:
     """
     text = str(path)
     return ("://" in text and not text.startswith(("http://", "https://"))) or (
-        SEPARATOR in text and not Path(text).exists() and Path(text.partition(SEPARATOR)[0]).is_file()
+        SEPARATOR in text and not os.path.exists(text) and Path(text.partition(SEPARATOR)[0]).is_file()
     )
 
 

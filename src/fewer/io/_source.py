@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import os
 import sys
 import zlib
 from abc import ABC, abstractmethod
@@ -15,6 +16,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from fewer.contracts import Resources
+from fewer.io._formats import is_address
 from fewer.io._text import find_separator
 from fewer.io.frames import pl, reading, refuse_repeated_names
 from fewer.io.memory import PROGRAM, amount, available_memory, needed_memory
@@ -308,9 +310,8 @@ def in_chunks(path: Path | str, command: str = "select") -> bool:
     >>> in_chunks("parts/*.parquet")
     True
     """
-    file = Path(path)
-    if file.is_file():
-        return needed_memory(file, command) > available_memory()
+    if os.path.isfile(path):  # a query may be longer than a path
+        return needed_memory(Path(path), command) > available_memory()
     return names_many(path)
 
 
@@ -332,7 +333,7 @@ def beyond_memory(path: Path | str) -> bool:
     >>> beyond_memory("-")  # standard input
     False
     """
-    if str(path) == "-" or not (Path(path).is_file() or names_many(path)):
+    if str(path) == "-" or not (os.path.isfile(path) or names_many(path)):
         return False
     return bool(_remote(path)) or _needed_by_all(path, "rank") > available_memory()
 
@@ -379,8 +380,9 @@ def _remote(path: Path | str) -> str:
 
 def names_many(path: Path | str) -> bool:
     """Say whether a path names a folder, files in a store or, by a pattern, several files."""
-    is_pattern = any(mark in str(path) for mark in GLOB) and not Path(path).exists()
-    return is_pattern or str(path).startswith(STORE) or Path(path).is_dir()
+    if str(path).startswith(STORE) or is_address(path):  # the * of a query is no pattern
+        return str(path).startswith(STORE)
+    return Path(path).is_dir() or (any(mark in str(path) for mark in GLOB) and not Path(path).exists())
 
 
 def _open_files(path: str) -> Source:
