@@ -322,6 +322,9 @@ ROWS = {
     "demo --seed": ("demo --json", "--seed 7", other),
     "demo --report": ("demo --json", "--report page5.html", makes("page5.html", b"<!DOCTYPE html>")),
     "demo --json": ("demo", "--json", is_json),
+    "demo --out": ("demo --json", "--out d1", makes("d1/result.json", b"{")),
+    "demo --resume": ("demo --json --out d2", "--resume", same),  # it would be refused without
+    "demo --force": ("demo --json --out old", "--force", mends),
     "reproduce --table": ("reproduce mine --json", "--table 1", holds(lambda answer: len(answer["cells"]) == 1)),
     "reproduce --quick": ("reproduce mine --json", "--quick", says(quick=True)),
     "reproduce --seed": ("reproduce mine --json", "--seed 7", holds(lambda got: got["cells"][0]["ours"] == 7)),

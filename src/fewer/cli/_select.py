@@ -162,7 +162,7 @@ def _show_stopped(selection: fewer.Selection | None, as_json: bool) -> fewer.Sel
 
 def _give(
     selection: fewer.Selection,
-    outputs: Outputs,
+    outputs: given.RunOutputs,
     save: Callable[[list[str]], str] | None,
     folder: run.folder.RunFolder | None = None,
 ) -> None:
@@ -251,20 +251,21 @@ def _parcel_result(
 DEMO = "cotton"
 
 
-def demo(seed: given.SeedOption = 0, report: given.ReportOption = None, as_json: given.JsonOption = False) -> None:
+@given.spread
+def demo(outputs: given.RunOutputs, seed: given.SeedOption = 0) -> None:
     """Select features of a satellite image: 6,435 pixels, 36 measurements. Which show a cotton field?
 
     Of the 16 tables of real measurements with at least ten columns that come with fewer or scikit-learn, it keeps the
     smallest share of its columns among those that are shown to be as good. Half of the others have too few rows to say.
     """
-    outputs = Outputs(report=report, as_json=as_json)
     outputs.refuse(None)
     problem = fewer.datasets.load(DEMO).problem
-    if not as_json:
+    if not outputs.as_json:
         print("A satellite image: 6,435 pixels, each with the light of 9 pixels (px1 to px9) in 4 colors (b1 to b4).")
         print("Which pixels show a cotton field, and which of the 36 measurements are needed to tell?\n")
     reading = f'from fewer import datasets\n\nproblem = datasets.load("{DEMO}").problem'
-    _run(problem, Request(n_jobs=-1, seed=seed), outputs, reading, "demo")
+    with outputs.replaced():
+        _run(problem, Request(n_jobs=-1, seed=seed), outputs, reading, "demo")
 
 
 @dataclass
@@ -293,7 +294,7 @@ class _Watch:
 
 
 def _run(
-    problem: fewer.Problem, request: Request, outputs: Outputs, reading: str, name: str,
+    problem: fewer.Problem, request: Request, outputs: given.RunOutputs, reading: str, name: str,
     save: Callable[[list[str]], str] | None = None,
 ) -> None:  # fmt: skip
     """Select on a table in memory; `name` is that of a run that is stopped, `save` writes the reduced table."""
