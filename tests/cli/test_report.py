@@ -1,5 +1,7 @@
 import pytest
+from sklearn.datasets import load_breast_cancer
 
+from fewer.cli import main
 from fewer.cli._report import report
 from fewer.errors import FewerWarning, InputError
 from fewer.report._selection import _read_trace
@@ -25,3 +27,13 @@ def test_a_page_does_without_a_damaged_trace(tmp_path):
     (tmp_path / "trace.npz").write_bytes(b"broken")
     with pytest.warns(FewerWarning, match="The report omits it."):
         assert _read_trace(tmp_path / "trace.npz") is None
+
+
+def test_a_detector_is_told_from_a_selection(tmp_path):
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    X.iloc[:, :2].assign(y=y).to_csv(tmp_path / "t.csv", index=False)
+    with pytest.raises(SystemExit) as leaving:
+        main(["select", str(tmp_path / "t.csv"), "-t", "y", "--method", "parcel", "--out", str(tmp_path / "run")])
+    assert not leaving.value.code
+    with pytest.raises(InputError, match="run holds a detector; repeat its command with --report page.html --force"):
+        report(tmp_path / "run")

@@ -505,9 +505,12 @@ def run_report(run: Path | str) -> str:
     try:
         if (Path(run) / CELLS).exists():
             return comparison_report(Comparison.from_json(text))
-        return selection_report(Selection.from_json(text), _read_trace(trace))
+        selection = Selection.from_json(text)
+        if not selection.method.startswith("parcel"):
+            return selection_report(selection, _read_trace(trace))
     except (InputError, TypeError, AttributeError, KeyError, ValueError) as error:
         raise InputError(f"{result} is damaged or was not written by fewer. {error}") from None
+    raise InputError(f"{run} holds a detector; repeat its command with --report page.html --force for its page.")
 
 
 def _read_trace(path: Path) -> Trace | None:
