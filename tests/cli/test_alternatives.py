@@ -90,3 +90,18 @@ def test_select_takes_prices(run, capsys):
         code, err = select("--costs", wrong)
         assert code == 2
         assert wrong.partition("=")[0] in err
+
+
+@pytest.mark.parametrize("wrong", ["--tolerance=-1", "--max-features=0", "--max-subsets=0", "--test-size=0.6"])
+def test_numbers_that_mean_nothing_are_refused_by_their_option(run, capsys, wrong):
+    code, _, err = call(capsys, run / "run", wrong)
+    assert code == 2
+    assert f"Invalid value for '{wrong.partition('=')[0]}'" in err
+
+
+def test_what_is_no_selection_is_refused_without_parts_of_the_program(tmp_path, capsys):
+    (tmp_path / "result.json").write_text('{"methods": []}')
+    code, _, err = call(capsys, tmp_path)
+    assert code == 2
+    assert "no result of fewer select. Not a selection in JSON." in err
+    assert "__init__" not in err

@@ -292,3 +292,11 @@ def test_who_predicts_the_held_out_rows_is_said(options, judge):
     assert found.judges == {"chosen": judge, "all": judge}
     assert f"\nHeld-out accuracy of {judge}: " in str(found)
     assert fewer.select(X, y, "fisher", cv=0, random_state=0).judges == {}
+
+
+def test_alternatives_refuses_numbers_that_mean_nothing():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    selection = fewer.select(X.iloc[:, :3], y, "knn-forward", cv=0, random_state=0)
+    for wrong in ({"tolerance": -0.1}, {"test_size": 1.5}, {"test_size": -0.1}):
+        with pytest.raises(InputError, match="a tolerance of at least 0, and a test_size between 0 and 0.5"):
+            fewer.alternatives(selection, X.iloc[:, :3], y, **wrong)

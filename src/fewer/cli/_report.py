@@ -17,6 +17,7 @@ from fewer.cli._outputs import attempt, check_page, check_save, show, write_in_c
 from fewer.errors import InputError
 from fewer.files import write_atomically
 from fewer.run.request import names_of
+from fewer.text import counted
 
 
 def report(
@@ -35,7 +36,7 @@ def result_of(run: Path) -> Path:
     """Return the place of a run's result; refuse a folder without one."""
     result = run / "result.json"
     if not result.exists():
-        raise InputError(f"There is no finished run in {run}; run fewer select with --out {run} first.")
+        raise InputError(f"There is no finished run in {run}; give the folder of fewer select --out.")
     return result
 
 
@@ -74,7 +75,7 @@ def transform(
         attempt("the table", lambda: sys.stdout.buffer.write(fewer.io.frame_bytes(frame, "-.csv")))
     else:
         attempt(save, lambda: write_atomically(save, fewer.io.frame_bytes(frame, save)))
-        show(f"{frame.height:,} rows, {frame.width} columns in {save}")
+        show(f"{frame.height:,} rows, {counted(frame.width, 'column')} in {save}")
 
 
 def chosen_by(run: Path) -> fewer.io.Contract:
@@ -107,13 +108,13 @@ class HowFar:
 
     tolerance: Annotated[
         float | None,
-        typer.Option(help="Points that a good subset may be behind the best.", show_default="as far as rows tell"),
+        typer.Option(min=0, help="Points a good subset may be behind the best.", show_default="as far as rows tell"),
     ] = None
     criterion: Annotated[str | None, typer.Option(help="Another criterion than that of the run.")] = None
-    max_features: Annotated[int | None, typer.Option(help="The largest size of a subset.")] = None
-    max_subsets: Annotated[int | None, typer.Option(help="How many subsets may be looked at.")] = None
+    max_features: Annotated[int | None, typer.Option(min=1, help="The largest size of a subset.")] = None
+    max_subsets: Annotated[int | None, typer.Option(min=1, help="How many subsets may be looked at.")] = None
     costs: Annotated[str | None, given.option("feature_costs")] = None
-    test_size: Annotated[float, typer.Option(help="Share of the rows put aside to score a few of them.")] = 0.0
+    test_size: Annotated[float, typer.Option(min=0, max=0.5, help="Share of rows kept to score a few of them.")] = 0.0
     jobs: Annotated[int | None, given.option("n_jobs")] = None
     device: Annotated[str, given.option("device")] = "cpu"
 
@@ -133,7 +134,7 @@ def alternatives(
     try:
         selection = fewer.Selection.from_json(result.read_text(encoding="utf-8"))
     except ValueError as error:  # not a selection, or no text
-        raise InputError(f"{result} is damaged or was not written by fewer. {error}") from None
+        raise InputError(f"{result} is damaged, or no result of fewer select. {error}") from None
     problem = table_of(selection.code)
     how: dict[str, Any] = {name: vars(asked)[name] for name in ("tolerance", "max_features", "costs")}
     how |= {} if asked.max_subsets is None else {"max_subsets": asked.max_subsets}

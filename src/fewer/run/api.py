@@ -556,6 +556,8 @@ def alternatives(
 
 def alternatives_of(problem: Problem, criterion: Any, test_size: float, seed: int, **options: Any) -> Alternatives:
     """Do as `alternatives` on rows that were read."""
+    if not 0.0 <= test_size <= 0.5 or (options.get("tolerance") or 0.0) < 0.0:
+        raise InputError("alternatives needs a tolerance of at least 0, and a test_size between 0 and 0.5.")
     test = None
     if test_size:
         folds = assign_folds(problem, max(round(1.0 / test_size), 2), np.random.default_rng(seed))

@@ -415,7 +415,8 @@ class Selection(Suspected, Origin, Scores, Chosen):
             content["suspicions"] = [Suspicion(**suspicion) for suspicion in content.get("suspicions", ())]
             return cls(**{f.name: content[f.name] for f in fields(cls) if f.name in content})
         except (ValueError, TypeError, AttributeError) as error:
-            raise InputError(f"Not a selection in JSON: {error}") from None
+            reason = f": {error}" if isinstance(error, ValueError) else "."  # others name parts of the program
+            raise InputError(f"Not a selection in JSON{reason}") from None
 
     def to_frame(self) -> Any:
         """Return one row a chosen feature, as a polars frame.
