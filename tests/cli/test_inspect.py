@@ -101,6 +101,15 @@ def test_the_noise_in_a_target_is_told_with_the_step_where_training_should_stop(
     assert f"after {truth.step} of 200 trees: beyond that it learns the noise." in " ".join(told.split())
 
 
+def test_the_noise_is_measured_without_columns_that_have_no_numbers(tmp_path, capsys):
+    table = tmp_path / "t.csv"
+    table.write_text("a,b,c,y\n" + "".join(f"{i},{i % 3 or ''},{'uv'[i % 2]},{i * i % 7}.5\n" for i in range(60)))
+    code, _, err = run(capsys, "inspect", table, "-t", "y", "--noise")
+    assert code == 2
+    assert err.strip().endswith(f"leave the other columns out: fewer inspect {table} -t y --noise --exclude=b,c")
+    assert run(capsys, "inspect", table, "-t", "y", "--noise", "--exclude=b,c")[0] == 0
+
+
 def test_training_need_not_stop_where_the_noise_is_never_reached(tmp_path, capsys):
     table = tmp_path / "t.csv"
     a = np.linspace(0, 1, 60)

@@ -112,8 +112,9 @@ def _noise(problem: fewer.Problem) -> tuple[dict[str, float], str]:
     """Estimate the noise in the target, and when boosting would begin to learn it (Nel)."""
     import numpy as np
 
-    if problem.nominal.any() or np.isnan(problem.as_dense().X).any():
-        raise InputError("--noise needs numbers without missing cells: leave the other columns out with --exclude.")
+    if (others := problem.nominal | np.isnan(problem.as_dense().X).any(axis=0)).any():
+        how = repaired({"--exclude": [problem.names[at] for at in np.flatnonzero(others)]})
+        raise InputError(f"--noise needs numbers without missing cells; leave the other columns out: {how}")
     stop = fewer.criteria.training_stop(problem.as_dense().X, problem.y)
     content: dict[str, float] = {"gamma": stop.gamma, "stop": stop.step, "n_steps": len(stop.errors)}
     if problem.task == "classification":
