@@ -48,6 +48,7 @@ def test_options_reach_nested_components():
     [
         ("criterion", "nkn", "Unknown criterion 'nkn'; did you mean 'knn'"),
         ("search", "zzz", "the names are .annealing."),
+        ("ranker", "fisher:x=1", "has no option 'x'; there are no options."),
         ("search", "forward:min_gian=1", "has no option 'min_gian'; did you mean 'min_gain'"),
         ("search", "forward:min_gain=", "Cannot parse"),
         ("search", "forward:__import__('os')", "Cannot parse"),

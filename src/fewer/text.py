@@ -430,7 +430,7 @@ def nearest(asked: str, names: Iterable[str], what: str = "columns") -> str:
     shown = [repr(name) for name in known]
     if len(known) > 12:  # the last one is often the target
         shown[10:-1] = ["…"]
-    return f"the {what} are {', '.join(shown)}."
+    return f"the {what} are {', '.join(shown)}." if shown else f"there are no {what}."
 
 
 __all__ = [

@@ -22,7 +22,7 @@ import typer
 import fewer
 from fewer.errors import InputError
 from fewer.files import refuse_unwritable, write_atomically
-from fewer.text import printable, printable_json
+from fewer.text import counted, printable, printable_json
 
 # Addresses, not pages: threads and compilers reserve far more than they use.
 LEAST_MEMORY = 1024 << 20
@@ -327,7 +327,7 @@ def saver(save: Path, file: Path, target: str, options: dict[str, Any]) -> Calla
         names = {key: options[key] for key in ("encoding", "sheet", "header", "missing", "decimal", "schema")}
         frame = fewer.io.reduce_table(file, features, target=target, typed=save.suffix.lower() == ".parquet", **names)
         write_atomically(save, fewer.io.frame_bytes(frame, save))
-        return f"{frame.height:,} rows, {frame.width} columns in {save}"
+        return f"{frame.height:,} rows, {counted(frame.width, 'column')} in {save}"
 
     return write
 
@@ -337,4 +337,4 @@ def write_in_chunks(save: Path | None, file: Path, columns: list[str], **known: 
     n_rows, notes = fewer.io.write_columns(file, columns, save, **known)
     for note in notes:
         say(f"Note: {note}")
-    return f"{n_rows:,} rows, {len(columns)} columns in {save}"
+    return f"{n_rows:,} rows, {counted(len(columns), 'column')} in {save}"

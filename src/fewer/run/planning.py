@@ -117,7 +117,7 @@ def make_plan(problem: Problem, method: str | Request = "auto", **options: Any) 
     if asked.is_auto:
         return _plan_auto(problem, asked)
     if asked.prefer != "balanced":
-        raise InputError(f"prefer={asked.prefer!r} is for auto; say how many features with n_features_to_select.")
+        raise InputError(f"prefer={asked.prefer!r} is for auto; use n_features_to_select (--features) instead.")
     name, chosen = (
         ("custom", _components(asked)) if asked.has_components else (asked.method, registry.method_named(asked.method))
     )
