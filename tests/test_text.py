@@ -28,5 +28,7 @@ def test_a_command_without_columns_can_be_typed_as_it_is():
         "fewer", "select", "a b.csv", "--target", "y", "--exclude", 'q,5" disk,"a,b"', "--save", "s-2.csv",
     ]  # fmt: skip
     assert names_of(shlex.split(again)[6]) == ["q", '5" disk', "a,b"]
+    named = without_columns("fewer select t.csv -t y --include a --start=b,a --costs 'a=2,b=3' --costs p.csv", ["a"])
+    assert named == "fewer select t.csv -t y --start b --costs b=3 --costs p.csv --exclude a"
     assert without_columns("fewer demo", ["a"]) == without_columns("fewer select 'x", ["a"]) == ""
     assert without_columns("fewer select t.csv -t y", ["a\x1b[31m"]) == ""

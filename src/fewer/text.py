@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import difflib
 import html
 import math
@@ -261,6 +262,8 @@ def in_folds(share: float, n_folds: int | None) -> str:
 
 # Options whose place is taken once a command has run.
 OWN_PLACES = ("--out", "--save")
+# Options that name features, which must then be there.
+NAMING = ("--include", "--start", "--costs")
 
 
 def without_columns(command: str, columns: Sequence[str]) -> str:
@@ -293,12 +296,16 @@ def without_columns(command: str, columns: Sequence[str]) -> str:
     rest = iter(parts)
     for part in rest:
         name, equals, value = part.partition("=")
-        if name not in ("--exclude", *OWN_PLACES):
+        if name not in ("--exclude", *OWN_PLACES, *NAMING):
             kept += [] if part == "--resume" else [part]
             continue
         value = value if equals else next(rest, "")
         if name == "--exclude":
             excluded, place = f"{value},", len(kept)
+        elif name in NAMING:
+            named = next(csv.reader([value], skipinitialspace=True), [])
+            left = [one for one in named if one.partition("=")[0].strip() not in columns]
+            kept += [name, value if left == named else name_list(left)] if left else []
         else:
             kept += [name, _second(value)]
     place = place or len(kept)
