@@ -333,3 +333,10 @@ def test_formats_come_back(tmp_path):
     assert pl.read_csv(io.BytesIO(frame_bytes(frame, "t.tsv")), separator="\t").equals(frame)
     with pytest.raises(InputError, match="unsupported extension"):
         frame_bytes(frame, "t.xlsx")
+
+
+@pytest.mark.parametrize("role", ["groups", "sample_weight", "time"])
+def test_a_column_of_the_rows_cannot_be_excluded_too(tmp_path, role):
+    (tmp_path / "t.csv").write_text("a,b,y\n1,2,u\n2,3,v\n4,4,u\n")
+    with pytest.raises(InputError, match=f"'b' is both {role} and excluded; choose one."):
+        read_table(tmp_path / "t.csv", "y", exclude=["b"], **{role: "b"})

@@ -239,8 +239,9 @@ def understand_table(
     }
     if both := chosen["nominal"] & chosen["numeric"]:
         raise InputError(f"Column {sorted(both)[0]!r} is both nominal and numeric; choose one.")
-    if label is not None and label in chosen["exclude"]:
-        raise InputError(f"{label!r} is both target and excluded; choose one.")
+    for role, name in {"target": label, **roles}.items():
+        if name in chosen["exclude"]:
+            raise InputError(f"{name!r} is both {role} and excluded; choose one.")
     sheet = sheet.without(chosen["exclude"])
     read_options = _said_of_cells(sheet, label, task, chosen, roles.get("groups"), options)
     understood = sheet.typed(read_options)
