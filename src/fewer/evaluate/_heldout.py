@@ -340,8 +340,14 @@ def _measured(shared: HeldOutTask, number: int, resources: Resources) -> Record:
     with telling("Judging by {!r} after {} rows", judge, train.n_samples):
         if choice.judge_rows is not None and train.n_samples > choice.judge_rows:
             train = train.take(stratified_sample(train, choice.judge_rows, rng))
-        scorer = choice.scorer or _bound(judge, train, rng, resources)
-        other = scorer if choice.judge_all is None else _bound(choice.judge_all, train, rng, resources)
+        if (
+            train.time is not None and "time" not in judge.takes
+        ):  # all are earlier than the tested ones, which is enough
+            train = replace(train, time=None)
+        scorer = choice.scorer or cast(PredictiveScorer, judge.bind(train, rng, resources))
+        other = scorer
+        if choice.judge_all is not None:
+            other = cast(PredictiveScorer, choice.judge_all.bind(train, rng, resources))
         outputs = scorer.predict(choice.mask, test.X)
         outputs_all = other.predict(np.ones(problem.n_features, dtype=bool), test.X)
     return {
@@ -352,12 +358,6 @@ def _measured(shared: HeldOutTask, number: int, resources: Resources) -> Record:
         "outputs": outputs.tolist(),
         "outputs_all": outputs_all.tolist(),
     }
-
-
-def _bound(judge: Criterion, train: Problem, rng: np.random.Generator, resources: Resources) -> PredictiveScorer:
-    """Bind a model to training rows. All are earlier than the tested ones; one that knows no time needs no more."""
-    rows = train if "time" in judge.takes else replace(train, time=None)
-    return cast(PredictiveScorer, judge.bind(rows, rng, resources))
 
 
 def _summarize(
