@@ -300,3 +300,65 @@ def test_alternatives_refuses_numbers_that_mean_nothing():
     for wrong in ({"tolerance": -0.1}, {"test_size": 1.5}, {"test_size": -0.1}):
         with pytest.raises(InputError, match="a tolerance of at least 0, and a test_size between 0 and 0.5"):
             fewer.alternatives(selection, X.iloc[:, :3], y, **wrong)
+
+
+def table_with_codes(n=60):
+    """A frame whose first column is text that no two rows share, and classes that follow a and b."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(n, 4)), columns=list("abcd"))
+    y = (X["a"] + X["b"] + rng.normal(size=n) > 0).astype(int)
+    return X.assign(code=[f"i{k}" for k in range(n)])[["code", "a", "b", "c", "d"]], y
+
+
+def test_places_and_costs_count_the_columns_that_are_left_out():
+    X, y = table_with_codes()
+    plain = {"method": "knn-forward", "cv": 0, "random_state": 0}
+    assert fewer.select(X, y, include=[4], n_features_to_select=1, **plain).features == ["d"]
+    assert fewer.select(X, y, start=[-1], n_features_to_select=(1, 4), **plain).features
+    numbered = X.set_axis(range(5), axis=1)
+    assert fewer.select(numbered, y, include=[3], n_features_to_select=1, **plain).features == [3]
+    assert "a" in fewer.select(X, y, exclude=[0, 2, 3, 4], **plain).features
+    paired = fewer.select(X, y, feature_groups=[[1, 2], [3, 4]], n_features_to_select=1, **plain).features
+    assert sorted(paired) in (["a", "b"], ["c", "d"])
+    priced = [fewer.select(X, y, feature_costs=costs, cost_weight=0.1, **plain).features for costs in (
+        [9, 50, 0, 50, 50], {"code": 9, "a": 50, "c": 50, "d": 50}
+    )]  # fmt: skip
+    assert priced == [["b"], ["b"]]
+
+
+def test_an_option_that_names_a_left_out_column_says_why_it_is_none():
+    X, y = table_with_codes()
+    for options in ({"include": ["code"]}, {"start": [0]}, {"feature_groups": [["code", "a"]]}):
+        with pytest.raises(InputError, match=f"{next(iter(options))} names 'code', left out as .* categorical"):
+            fewer.select(X, y, "knn-forward", cv=0, **options)
+    kept = fewer.select(X.astype({"code": "category"}), y, "fisher", cv=0, include=["code"], n_features_to_select=1)
+    assert kept.features == ["code"]
+
+
+def test_scores_that_the_classes_or_the_model_do_not_allow_are_refused_with_a_cure():
+    from sklearn.svm import SVC
+
+    X, y = load_iris(return_X_y=True)
+    for method in ("auto", "linear-forward"):
+        with pytest.raises(InputError, match="roc_auc is for two classes, but the target has 3; use"):
+            fewer.select(X, y, method, scoring="roc_auc")
+    assert fewer.select(X, y, scoring="roc_auc_ovr", cv=2, random_state=0).score_heldout > 0.9
+    with pytest.raises(InputError, match="neg_log_loss needs probabilities, which the model does not give; wrap it"):
+        fewer.select(X[50:], y[50:], scoring="neg_log_loss", estimator=SVC(), cv=2)
+
+
+def test_auto_refuses_an_estimator_that_picks_columns_or_fails():
+    from sklearn.compose import make_column_selector, make_column_transformer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.naive_bayes import MultinomialNB
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    X, y = table_with_codes()
+    for columns in (["a"], [0, 2], make_column_selector()):
+        picking = make_pipeline(make_column_transformer((StandardScaler(), columns)), LogisticRegression())
+        with pytest.raises(InputError, match="auto gives it numbers of some columns without their names"):
+            fewer.select(X, y, estimator=picking, cv=2)
+    assert fewer.select(X, y, criterion=fewer.criteria.CrossValidated(picking), cv=0, random_state=0).features
+    with pytest.raises(InputError, match="given estimator failed: Negative values in data passed to MultinomialNB"):
+        fewer.select(X, y, estimator=MultinomialNB(), cv=2)

@@ -177,6 +177,7 @@ def select(
     plain, renamed = plain_frame(X)
     kept, searched = _without_excluded(X if renamed else plain, _by_text(X, request))
     problem = read_rows(kept, y, task, rows, multi_output=True)
+    searched = _among_features(kept, [y, *rows.values()], searched, problem)
     given = tuple(name for name in ROW_METADATA if rows[name] is not None) + (("task",) if task else ())
     selection = _select(problem, searched, resume_dir, rows=given, verbose=verbose, asked=request)
     return replace(selection, features=own_labels(X, selection.features))
@@ -202,6 +203,38 @@ def _by_text(X: Any, request: Request) -> Request:
     if isinstance(request.feature_costs, Mapping):
         named["feature_costs"] = {text(column): cost for column, cost in request.feature_costs.items()}
     return replace(request, **named)
+
+
+def _among_features(X: Any, about: list[Any], request: Request, problem: Problem) -> Request:
+    """Let places and costs count the columns of a frame that the reader left out; nothing else may ask for these."""
+    X, taken = plain_frame(X)[0], [name for name in about if isinstance(name, str)]
+    columns = [name for name in nw.from_native(X).columns if name not in taken] if is_frame(X) else []
+    lost = set(columns) - set(problem.names)
+    if not lost:
+        return request
+
+    def named(column: Any, option: str) -> Any:
+        if isinstance(column, list | tuple):
+            return [named(each, option) for each in column]
+        is_place = isinstance(column, Integral) and not isinstance(column, bool)
+        name = columns[column] if is_place and -len(columns) <= column < len(columns) else column
+        if name in lost and option != "exclude":
+            what = "left out as free text, lists or a code of each row; make it categorical to keep it."
+            raise InputError(f"{option} names {name!r}, {what}")
+        return name
+
+    given = {name: getattr(request, name) for name in ("include", "exclude", "start", "feature_groups")}
+    given = {name: value for name, value in given.items() if not isinstance(value, str)}
+    listed = {name: list(value) for name, value in given.items() if isinstance(value, Iterable)}
+    changed: dict[str, Any] = {name: named(value, name) for name, value in listed.items()}
+    if "exclude" in changed:
+        changed["exclude"] = [name for name in changed["exclude"] if name not in lost]
+    costs = request.feature_costs
+    if isinstance(costs, Mapping) or np.shape(costs) == (len(columns),):
+        costs = costs if isinstance(costs, Mapping) else dict(zip(columns, costs, strict=True))
+        priced = {named(column, "exclude"): cost for column, cost in costs.items()}
+        changed["feature_costs"] = {name: cost for name, cost in priced.items() if name not in lost}
+    return replace(request, **changed)
 
 
 def _without_excluded(X: Any, request: Request) -> tuple[Any, Request]:
