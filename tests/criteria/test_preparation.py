@@ -7,7 +7,12 @@ from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_iris, load_wine
 from sklearn.decomposition import PCA
 from sklearn.dummy import DummyClassifier, DummyRegressor
-from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor, RandomForestClassifier
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    VotingClassifier,
+)
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold, cross_val_score
@@ -332,3 +337,13 @@ def test_what_scikit_learn_fits_on_a_table_with_levels_says_why():
         scorer = CrossValidated(model, cv=3).bind(problem, np.random.default_rng(0), Resources())
         assert scorer.way == f"scikit-learn fits each subset: {reason}"
         assert scorer._behind_preparation(np.ones(2, dtype=bool), np.arange(20), problem.X[20:]) is None
+
+
+def test_a_model_of_scikit_learn_beside_others_is_told_no_number_of_threads():
+    rng = np.random.default_rng(0)
+    problem = Problem.from_arrays(rng.normal(size=(20, 2)), np.arange(20) % 2)
+    for n_jobs, told in ((None, None), (-1, 1), (2, 2)):
+        model = VotingClassifier([("a", LogisticRegression())], n_jobs=n_jobs)
+        preparation = Preparation(model, problem, np.arange(20), True, 0).in_one_thread()
+        assert preparation.bare().n_jobs == told
+        assert preparation.bare().get_params()["a"].n_jobs is None

@@ -179,10 +179,10 @@ class Preparation:
 
     def _is_one(self, n_jobs: int | None, model: Any, name: str) -> bool:
         """Say whether a number of threads is to be one. Where nothing is said, scikit-learn's own models take one."""
-        if self._one_thread:
-            return n_jobs is None or n_jobs < 0
+        if n_jobs is not None:
+            return self._one_thread and n_jobs < 0
         owner = model.get_params()[name.rpartition("__")[0]] if "__" in name else model
-        return n_jobs is None and not type(owner).__module__.startswith("sklearn.")
+        return not type(owner).__module__.startswith("sklearn.")
 
     def _prepared(self, columns: IntArray, nominal: BoolArray, has_missing: BoolArray) -> Any:
         nominal, has_missing = nominal[columns], has_missing[columns]
