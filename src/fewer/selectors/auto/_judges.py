@@ -14,6 +14,7 @@ import numpy as np
 from scipy.linalg.lapack import dposv, dpotrf, dpotri
 from scipy.special import expit
 from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
@@ -30,7 +31,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from fewer.contracts import Criterion, Resources
 from fewer.criteria import CrossValidated
 from fewer.criteria.engines._histogram_boosting import HistogramBoosting, why_not_boosted
-from fewer.errors import InputError
+from fewer.errors import InputError, telling
 from fewer.estimators import hushed
 from fewer.kernels.trees import nearest_sums, random_trees
 from fewer.problem import FloatArray, IntArray, Problem, Task
@@ -416,7 +417,8 @@ def fitted(model: Any, split: NodeSplit, steps: Sequence[IntArray]) -> Iterator[
     scorer = CrossValidated(seeded(model, split.seed)).bind(rows, np.random.default_rng(split.seed), Resources())
 
     def predicted(known: IntArray) -> FloatArray:
-        outputs = scorer.predict(np.isin(np.arange(split.train.shape[1]), known), split.test)
+        with telling("The given estimator"):
+            outputs = scorer.predict(np.isin(np.arange(split.train.shape[1]), known), split.test)
         if not split.classes:
             return np.asarray(outputs, dtype=np.float64).reshape(-1, 1) / split.scale
         out = np.zeros((len(split.test), split.target.shape[1]))
@@ -438,6 +440,13 @@ def seeded(model: Any, seed: int) -> Any:
 def estimator_named(estimator: Any, task: Task) -> Any:
     """Return an estimator for a name; an estimator, or none, as it is."""
     if not isinstance(estimator, str):
+        parts = [] if estimator is None else [estimator, *estimator.get_params().values()]
+        if any(isinstance(part, ColumnTransformer) for part in parts):
+            raise InputError(
+                "The estimator has a ColumnTransformer, but auto gives it numbers of some columns without their names: "
+                "leave it out (auto fills missing cells and encodes levels), or let make_column_selector choose its "
+                "columns and search: criterion=fewer.criteria.CrossValidated(estimator)."
+            )
         return estimator
     classes = task == "classification"
     makers: dict[str, Any] = {

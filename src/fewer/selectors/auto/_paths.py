@@ -10,7 +10,7 @@ from sklearn.linear_model import lars_path_gram
 from sklearn.pipeline import Pipeline
 
 from fewer.contracts import Resources
-from fewer.errors import quietly
+from fewer.errors import quietly, telling
 from fewer.problem import FloatArray, InputError, IntArray, Problem
 from fewer.rankers import ReliefF, RReliefF
 from fewer.selectors.auto._judges import NodeSplit, ridge_fit, seeded, trees
@@ -121,7 +121,8 @@ def own_order(split: NodeSplit, owner: IntArray, n: int, estimator: Any) -> IntA
     codes = split.target.argmax(axis=1) if split.classes else split.target[:, 0] * split.scale
     while len(kept):
         used = np.isin(owner, kept)
-        model = seeded(estimator, split.seed).fit(split.train[:, used], codes)
+        with telling("The given estimator"):
+            model = seeded(estimator, split.seed).fit(split.train[:, used], codes)
         last = model.steps[-1][1] if isinstance(model, Pipeline) else model
         size = getattr(last, "feature_importances_", None)
         if size is None and hasattr(last, "coef_"):
