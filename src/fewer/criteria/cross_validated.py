@@ -20,7 +20,7 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.impute import SimpleImputer
-from sklearn.metrics import check_scoring, get_scorer, get_scorer_names
+from sklearn.metrics import check_scoring, get_scorer, get_scorer_names, roc_auc_score
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils._param_validation import HasMethods, StrOptions
@@ -795,8 +795,15 @@ def score_outputs(scoring: Any, outputs: FloatArray, rows: Problem) -> float:
     """
     is_class = rows.task == "classification"
     recorded = RecordedClassifier(outputs, np.asarray(rows.classes)) if is_class else RecordedRegressor(outputs)
+    scorer = get_scorer(scoring)
+    if is_class and vars(scorer).get("_response_method") == "predict_proba" and (outputs < 0.0).any():
+        name = scoring if isinstance(scoring, str) else scorer._score_func.__name__
+        raise InputError(
+            f"scoring={name} needs probabilities, which the model does not give; wrap it in "
+            "sklearn.calibration.CalibratedClassifierCV, or use another score."
+        )
     with telling("The scoring"):
-        return float(get_scorer(scoring)(recorded, rows.X, rows.labels, **_weights(rows.sample_weight, slice(None))))
+        return float(scorer(recorded, rows.X, rows.labels, **_weights(rows.sample_weight, slice(None))))
 
 
 def refuse_metric(scoring: Any, problem: Problem) -> None:
@@ -816,6 +823,10 @@ def refuse_metric(scoring: Any, problem: Problem) -> None:
     if problem.task != "classification" or problem.y.ndim > 1 or not hasattr(scorer, "_score_func"):
         return
     metric = scorer._score_func
+    if metric is roc_auc_score and problem.n_classes > 2 and scorer._kwargs.get("multi_class", "raise") == "raise":
+        raise InputError(
+            f'roc_auc is for two classes, but the target has {problem.n_classes}; use scoring="roc_auc_ovr".'
+        )
     if "pos_label" not in signature(metric).parameters:
         return
     codes, first_rows = np.unique(problem.y, return_index=True)
