@@ -3,7 +3,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes, load_wine
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge
 
 import fewer
 from fewer.contracts import IncompatibleError, Resources, SearchSpace, round_scores
@@ -195,3 +195,22 @@ def test_one_feature_at_most_means_all_single_features():
     found = good_subsets(KNN(3, cv="loo"), rows(), max_features=1)
     assert found.complete
     assert found.n_evaluated == 7
+
+
+def test_rows_in_time_that_nothing_predicts_do_not_count():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    noisy = X[:, 0] + rng.normal(size=60)
+    for y, model, task in ((noisy, Ridge(), "regression"), (noisy > 0, LogisticRegression(), "classification")):
+        problem = Problem.from_arrays(X, y, task=task, time=np.arange(60))
+        criterion = CrossValidated(model, cv=3)
+        scorer = criterion.bind(problem, np.random.default_rng(0), Resources())
+        rule = _Rule(scorer, problem, None)
+        rule.know(np.ones(3, dtype=bool))
+        unseen = np.isnan(scorer.outputs(np.ones(3, dtype=bool)).reshape(60, -1)).any(axis=1)
+        assert unseen.any()
+        assert rule._share[unseen].tolist() == [0.0] * int(unseen.sum())
+        assert rule._share.sum() == pytest.approx(1.0)
+        found = good_subsets(criterion, problem)
+        assert found.n_good > 0
+        assert (found.masks[:, 0]).any()

@@ -349,16 +349,18 @@ class _Rule:
 
     def __init__(self, scorer: Any, problem: Problem, tolerance: float | None) -> None:
         self.tolerance, self._scorer, self._problem = tolerance, scorer, problem
-        share = problem.row_weights / problem.row_weights.sum()
         self._units = np.arange(problem.n_samples) if problem.groups is None else problem.groups
-        self._share = share
-        self._even = problem.groups is None and bool((share == share[0]).all())
-        self._unit_share = np.bincount(self._units, share)
+        self._count(problem.row_weights)
         self.exact = problem.task == "classification"
         self._error = 0.0
         if tolerance is None and not self.exact:
-            y = problem.y - share @ problem.y
-            self._spread = float(share @ y**2) or 1.0
+            y = problem.y - self._share @ problem.y
+            self._spread = float(self._share @ y**2) or 1.0
+
+    def _count(self, weights: FloatArray) -> None:
+        self._share = weights / weights.sum()
+        self._even = self._problem.groups is None and bool((self._share == self._share[0]).all())
+        self._unit_share = np.bincount(self._units, self._share)
 
     def floor(self, best: float) -> float:
         """Return the score below which no subset can be good, if the best scores so much or more."""
@@ -371,8 +373,12 @@ class _Rule:
         return best - (scale + np.sqrt(scale**2 + 8.0 * scale * errors)) / 2.0
 
     def know(self, mask: BoolArray) -> None:
-        """Take the standard error of a score from one subset, where the floor needs it."""
-        if self.tolerance is None and not self.exact:
+        """Count predicted rows only, in time not the first, and take a standard error where the floor needs it."""
+        if self.tolerance is not None:
+            return
+        outputs = self._scorer.outputs(mask)
+        self._count(self._problem.row_weights * ~np.isnan(outputs.reshape(len(outputs), -1)).any(axis=1))
+        if not self.exact:
             self._error = self._standard_error(self._losses(mask))
 
     def _losses(self, mask: BoolArray) -> FloatArray:
@@ -380,7 +386,7 @@ class _Rule:
         outputs = self._scorer.outputs(mask)
         if self.exact:
             return (outputs.argmax(axis=1) != self._problem.y).astype(np.float64)
-        return (self._problem.y - outputs) ** 2 / self._spread
+        return np.nan_to_num(self._problem.y - outputs) ** 2 / self._spread
 
     def _standard_error(self, values: FloatArray) -> float:
         by_unit = np.bincount(self._units, self._share * values)
