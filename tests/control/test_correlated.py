@@ -100,3 +100,9 @@ def test_constant_columns_belong_to_no_cluster():
     ranked = fewer.RankSelector(AUC(), control=Correlated(0.99)).fit(X, y)
     assert ranked.trace_.extra["cluster"][3] == -1
     assert not any("hardly vary" in note for note in ranked.trace_.notes)
+
+
+def test_columns_that_are_all_forced_in_stay():
+    X, y = table(6)
+    ranked = fewer.RankSelector(AUC(), control=Correlated(0.9), include=[0]).fit(X[:, :1], y)
+    assert ranked.support_.tolist() == [True]

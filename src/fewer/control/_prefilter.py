@@ -240,7 +240,7 @@ class Correlated(RankingControl):
         # Rank once; the highest of each cluster stay.
         scores = run.scores(run.problem, run.rng)
         left_out = self._left_out(run, scores)
-        kept = ~np.array([bool(left_out[unit].all()) for unit in run.space.units])
+        kept = ~np.array([bool(left_out[unit].all()) for unit in run.space.units], dtype=bool)
         run.record(fit_size(kept, unit_scores(scores, run.space), run.space))
         run.trace.state["promise"] = f"No two of the features kept have an association of {self.threshold:g} or more."
         run.trace.done = True
