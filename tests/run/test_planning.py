@@ -147,3 +147,26 @@ def test_what_cannot_work_together_is_refused_before_the_clock_is_asked():
 def test_parameters_are_looked_at_before_a_budget_counts_with_them(parts):
     with pytest.raises(InputError, match=r"^The '\w+' parameter of \w+ "):
         make_plan(make_problem(), criterion="knn", budget="30 subsets", **parts)
+
+
+def test_splits_of_the_users_own_need_no_rows_of_each_class_in_each_fold():
+    from sklearn.model_selection import KFold
+
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 2)), np.repeat(["x", "y", "few"], [20, 18, 2])
+    problem = Problem.from_arrays(X, y)
+    for cv in (KFold(3), "loo"):
+        assert prepare_rows(problem, Request(cv=cv)).n_samples == 40
+    assert prepare_rows(problem, Request(cv=KFold(3), rare="drop")).n_samples == 38
+
+
+def test_cures_for_rare_classes_can_be_followed():
+    X = np.arange(40.0)[:, None]
+    with pytest.raises(InputError, match=r"Class True has 1 row, fewer than the 5 folds; do without a held-out"):
+        treat_rare(Problem.from_arrays(X, np.arange(40) == 3), 5, "refuse")
+    with pytest.raises(InputError, match="only one class is left; give more of their rows"):
+        treat_rare(Problem.from_arrays(X, np.arange(40) == 3), 5, "drop")
+    three = Problem.from_arrays(X, np.repeat(["x", "y", "few"], [20, 19, 1]))
+    with pytest.raises(InputError, match=r"drop them \(rare='drop', --rare drop\)\."):
+        treat_rare(three, 5, "merge")
+    assert treat_rare(three, 5, "drop").n_samples == 39

@@ -366,7 +366,8 @@ def prepare_rows(problem: Problem, asked: Request, most: int = AUTO_ROWS) -> Pro
     >>> prepare_rows(problem, Request(cv=2)).n_samples
     4
     """
-    problem = treat_rare(problem, asked.n_folds if asked.cv else 0, asked.rare)
+    own_splits = asked.rare == "refuse" and not isinstance(asked.cv, int)  # whoever made them knows of rare classes
+    problem = treat_rare(problem, 0 if own_splits else asked.n_folds, asked.rare)
     if asked.cv and problem.groups is not None and problem.task == "classification" and problem.y.ndim == 1:
         pairs = np.unique(np.column_stack([problem.y, problem.groups]), axis=0)
         alone = np.flatnonzero(np.bincount(pairs[:, 0]) == 1)
@@ -497,9 +498,11 @@ def treat_rare(problem: Problem, n_folds: int, rare: str) -> Problem:
         cures = ["drop or merge rare classes (rare='drop' or 'merge', --rare drop or merge)"]
         if counts[few].sum() < n_folds:
             cures = ["drop rare classes (rare='drop', --rare drop)"]
+        if len(few) - few.sum() < 2:
+            cures = ["do without a held-out score (cv=0, --folds 0)"]
         if rarest >= 2:
             cures.insert(0, f"use fewer folds (cv={rarest}, --folds {rarest})")
-        if all(isinstance(label, int | float) for label in problem.classes):  # first: then it is no question of classes
+        if all(type(label) in (int, float) for label in problem.classes):  # first: then it is no question of classes
             cures.insert(0, "if the target is a quantity, say so (task='regression', --task regression)")
         if alike := spelled_alike(problem.classes):
             cures.insert(0, f"write classes that are the same alike ({alike})")
@@ -513,12 +516,13 @@ def treat_rare(problem: Problem, n_folds: int, rare: str) -> Problem:
     elif counts[few].sum() < n_folds:
         raise InputError(
             f"Merged, the rare classes ({names}) still have fewer rows than the {n_folds} folds; drop them "
-            "(rare='drop', --rare drop), or use fewer folds."
+            f"(rare='drop', --rare drop){', or use fewer folds' * (rarest > 1)}."
         )
     else:
         changed, what = _merged(problem, few), f"Rare classes ({names}) were merged into {MERGED_CLASS!r}."
     if (np.bincount(changed.y, minlength=changed.n_classes) > 0).sum() < 2:
-        raise InputError(f"Without the rare classes ({names}) only one class is left; use fewer folds.")
+        cure = "use fewer folds" if rarest > 1 else "give more of their rows"
+        raise InputError(f"Without the rare classes ({names}) only one class is left; {cure}.")
     return replace(_recoded(changed), notes=(*problem.notes, what))
 
 
