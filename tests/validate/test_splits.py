@@ -136,3 +136,13 @@ def test_odd_splits_are_refused_in_one_line(cv, why):
         with pytest.raises(InputError, match=why) as found:
             CrossValidated(LogisticRegression(), cv=cv).bind(problem, rng(), Resources())
         assert "\n" not in str(found.value)
+
+
+def test_a_splitter_that_cannot_split_the_rows_is_named():
+    from sklearn.model_selection import StratifiedKFold
+
+    problem = Problem.from_arrays(np.zeros((9, 1)), np.arange(9.0) / 7, task="regression")
+    with pytest.raises(
+        InputError, match=r"Splitting the rows by cv=StratifiedKFold\(n_splits=3, random_state=None, .* failed: S"
+    ):
+        split_rows(problem, StratifiedKFold(3), np.random.default_rng(0))

@@ -26,7 +26,7 @@ from sklearn.model_selection import GroupKFold, StratifiedGroupKFold
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import _num_samples
 
-from fewer.errors import one_line
+from fewer.errors import telling
 from fewer.io import to_problem
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem
 
@@ -108,8 +108,8 @@ def splits_of(cv: Any, problem: Problem) -> list[tuple[IntArray, IntArray]]:
         return [_listed(pair, problem) for pair in cv]
     if problem.groups is None and "Group" in type(cv).__name__:
         raise InputError(f"cv={_short(cv)} needs groups; name them (groups=, --groups), or choose another splitter.")
-    with warnings.catch_warnings(), one_line():
-        warnings.filterwarnings("ignore", message="The groups parameter is ignored")
+    with warnings.catch_warnings(), telling("Splitting the rows by cv={}", _short(cv)):
+        warnings.filterwarnings("ignore", message="The groups parameter is ignored|The least populated class in y")
         pairs = cv.split(problem.table, problem.labels, problem.groups)
         return [within_rows(pair, problem.n_samples) for pair in pairs]
 
@@ -454,7 +454,7 @@ def folds_of(splits: list[Split], n_rows: int) -> IntArray | None:
 
 
 def _seeded(splitter: Any, rng: np.random.Generator) -> Any:
-    if getattr(splitter, "random_state", 0) is None:
+    if getattr(splitter, "random_state", 0) is None and vars(splitter).get("shuffle", True):
         splitter = copy.copy(splitter)
         splitter.random_state = int(rng.integers(2**31))
     return splitter
