@@ -150,3 +150,11 @@ def test_a_model_that_was_given_is_not_told_to_its_giver(selection):
     told = replace(selection, prefer="balanced", judges={"chosen": "the given model", "all": "the given model"})
     assert told.how == "2 of 4 features selected automatically for your model"
     assert "model" not in told.verdict
+
+
+def test_the_pipeline_takes_the_target_as_select_does():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    frame = X.assign(kind=y)
+    selection = fewer.select(frame, "kind", cv=0, random_state=0)
+    models = [selection.pipeline(*rows) for rows in ((X, y), (frame, "kind"), (X, y.to_frame()))]
+    assert len({tuple(model.predict(X)) for model in models}) == 1

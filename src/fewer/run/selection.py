@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Literal, TypedDict
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
@@ -709,8 +710,8 @@ class Selection(Suspected, Origin, Scores, Chosen):
         ----------
         X : table of shape (n_samples, n_features)
             With the columns that were selected from.
-        y : array of shape (n_samples,)
-            Their target.
+        y : array of shape (n_samples,) or str
+            Their target, or the name of a column of X.
 
         Returns
         -------
@@ -745,7 +746,8 @@ class Selection(Suspected, Origin, Scores, Chosen):
         plain.steps.insert(1, ("inputs", make_column_transformer((fill, numbers), (encode, levels))))
         if not unnamed:
             plain.steps.insert(1, ("cells", ReadCells({name: kinds[name] for name in order})))
-        return plain.fit(X, y)
+        target = nw.from_native(X, eager_only=True)[y].to_native() if isinstance(y, str) else y
+        return plain.fit(X, np.ravel(target) if np.ndim(target) == 2 and np.shape(target)[1] == 1 else target)
 
 
 def glance_of(problem: Problem, n_missing: int) -> TableGlance:
