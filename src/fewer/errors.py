@@ -263,4 +263,4 @@ def naming_one_class(labels: Any) -> Iterator[None]:
         if isinstance(error, InputError) or len(set(labels.ravel().tolist())) > 1:
             raise
         what = f"A model was given training rows of one class only, {labels.ravel()[0]!s}: all others are held out."
-        raise InputError(f"{what} Give more rows or groups of each class, or no groups.") from None
+        raise InputError(f"{what} Give more rows of each class, or other folds (cv=, groups=).") from None

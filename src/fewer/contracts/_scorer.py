@@ -1148,7 +1148,7 @@ class Objective:
             self.trace.note(text, NoteKind.UNDEFINED)
 
     def _why(self) -> str:
-        return f"; the first failed with {self.scorer.failure}" if self.scorer.failure else ""
+        return f"; the first failed with {self.scorer.failure.rstrip('.')}" if self.scorer.failure else ""
 
     def _offer_changed(self, state: NDArray[Any], units: IntArray, values: NDArray[Any], scores: FloatArray) -> None:
         """Offer the trace the state with one of some units changed: of all that were scored the best few."""
