@@ -198,3 +198,10 @@ def test_a_run_that_is_stopped_says_so():
     assert trace.interrupted
     assert not trace.done
     assert trace.n_steps == 1
+
+
+def test_features_that_are_all_forced_in_need_no_half_samples():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 2)), np.arange(40) % 2
+    selection = fewer.select(X, y, "stability", include=[0, 1], cv=0, random_state=0)
+    assert selection.features == ["x0", "x1"]

@@ -87,6 +87,10 @@ class StabilitySelection(RankingControl):
     def choose(self, run: RankingRun) -> Trace:
         # Split the rows again and again and count.
         trace, space = run.trace, run.space
+        if not space.n_units:  # all are forced in
+            run.record(np.zeros(0, dtype=bool))
+            trace.done = True
+            return trace
         n_chosen = largest_choice(space.n_units, self.threshold, self.expected_false, self.assumption, self.n_pairs)
         if not n_chosen:
             raise InputError(self._limit(n_chosen, space.n_units))
