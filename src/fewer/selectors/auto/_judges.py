@@ -444,7 +444,7 @@ def estimator_named(estimator: Any, task: Task) -> Any:
         if any(isinstance(part, ColumnTransformer) for part in parts):
             raise InputError(
                 "The estimator has a ColumnTransformer, but auto gives it numbers of some columns without their names: "
-                "leave it out (auto fills missing cells and encodes levels), or let make_column_selector choose its "
+                "omit it (auto fills missing cells and encodes levels), or let make_column_selector choose its "
                 "columns and search: criterion=fewer.criteria.CrossValidated(estimator)."
             )
         return estimator
