@@ -175,7 +175,8 @@ def select(
     if is_path(X) or is_lazy(X):
         return _select_source(X, y, task, rows, request, resume_dir, verbose)
     plain, renamed = plain_frame(X)
-    kept, searched = _without_excluded(X if renamed else plain, _by_text(X, request))
+    asked = _by_text(X, request)
+    kept, searched = (X, asked) if renamed else _without_excluded(plain, asked)
     problem = read_rows(kept, y, task, rows, multi_output=True)
     searched = _among_features(kept, [y, *rows.values()], searched, problem)
     given = tuple(name for name in ROW_METADATA if rows[name] is not None) + (("task",) if task else ())
