@@ -98,7 +98,7 @@ def test_parts_of_a_table_without_missing_cells_are_not_searched_for_them():
 
 def test_row_weights_that_are_no_numbers_are_refused():
     for weight, shown in ((-0.5, "-0.5"), (np.inf, "inf"), (np.nan, "nan")):
-        with pytest.raises(InputError, match=f"not all zero: row 2 has {shown}"):
+        with pytest.raises(InputError, match=f"not all zero: row 1 has {shown}"):
             Problem.from_arrays([[0.0], [1.0]], [0, 1], sample_weight=[1.0, weight])
     with pytest.raises(InputError, match=r"Row weights must be numbers \(could not convert string to float: 'x'\)"):
         Problem.from_arrays([[0.0], [1.0]], [0, 1], sample_weight=["x", "2"])

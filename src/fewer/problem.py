@@ -662,7 +662,7 @@ def checked_weights(given: Any, n_samples: int) -> FloatArray:
     finite = np.isfinite(weights).all() and not np.ma.is_masked(given)
     if not finite or (weights < 0).any() or not (weights > 0).any():
         odd = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
-        first = f": row {odd[0] + 1} has {weights[odd[0]]:g}" if len(odd) else ""
+        first = f": row {odd[0]} has {weights[odd[0]]:g}" if len(odd) else ""
         raise InputError(f"Row weights must be finite and not negative, and not all zero{first}.")
     if weights.max() > LARGEST_WEIGHT:
         raise InputError(f"Row weights up to {weights.max():g} are too large to add up; divide them by their mean.")

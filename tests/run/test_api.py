@@ -362,3 +362,16 @@ def test_auto_refuses_an_estimator_that_picks_columns_or_fails():
     assert fewer.select(X, y, criterion=fewer.criteria.CrossValidated(picking), cv=0, random_state=0).features
     with pytest.raises(InputError, match="given estimator failed: Negative values in data passed to MultinomialNB"):
         fewer.select(X, y, estimator=MultinomialNB(), cv=2)
+
+
+def test_the_first_of_two_columns_of_one_name_is_excluded():
+    X, y = table_with_codes()
+    twice = pd.concat([X[["a", "b"]], X[["a"]]], axis=1)
+    features = fewer.select(twice, y, "fisher", exclude=["a"], cv=0, n_features_to_select=2).features
+    assert sorted(features) == ["a (2)", "b"]
+
+
+def test_a_wrong_weight_is_named_by_its_row_from_0_as_wrong_cells_are():
+    X, y = table_with_codes()
+    with pytest.raises(InputError, match="row 1 has nan"):
+        fewer.select(X, y, sample_weight=np.where(np.arange(60) == 1, np.nan, 1.0))
