@@ -6,6 +6,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.tree import DecisionTreeClassifier
 
+import fewer
 from fewer.contracts import Resources
 from fewer.problem import Problem
 from fewer.rankers import Permutation
@@ -90,3 +91,10 @@ def test_a_missing_cell_in_a_test_fold_alone_is_filled():
     problem = Problem.from_arrays(X, y)
     scores = Permutation(cv=5).rank(problem, np.random.default_rng(0), Resources()).scores
     assert np.isfinite(scores).all()
+
+
+def test_a_fold_of_one_row_does_not_hide_what_the_others_say():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(9, 4))
+    selector = fewer.RankSelector(Permutation(), n_features_to_select=1, random_state=0).fit(X, 5.0 * X[:, 1])
+    assert selector.get_support().tolist() == [False, True, False, False]

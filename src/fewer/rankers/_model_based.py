@@ -17,6 +17,7 @@ from scipy.spatial.distance import squareform
 from scipy.special import logsumexp
 from scipy.stats import rankdata
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin, clone
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import ElasticNet, Lasso, LassoCV, LogisticRegression, LogisticRegressionCV, Ridge
 from sklearn.metrics import check_scoring
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -28,7 +29,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from fewer.contracts import CHANGES, ROWS, IncompatibleError, Ranker, Ranking, Resources
 from fewer.contracts.declaring import Fraction, Repeats, Scoring, parameters
-from fewer.errors import naming_one_class, one_line
+from fewer.errors import naming_one_class, one_line, quietly
 from fewer.estimators import hushed
 from fewer.kernels.path import TOLERANCE, fit_rows
 from fewer.parallel import run_tasks
@@ -479,7 +480,11 @@ class Permutation(Ranker):
             groups = correlated_groups(problem, self.group_above)
         tasks = [(part.train, part.test, seed) for part, seed in zip(parts, seeds, strict=True)]
         shared = (self, problem, groups, model_seed)
-        losses = np.array(list(run_tasks(_losses, tasks, resources, shared=shared)))
+        with quietly(UndefinedMetricWarning):
+            losses = np.array(list(run_tasks(_losses, tasks, resources, shared=shared)))
+        losses = losses[~np.isnan(losses).all(axis=1)]  # one row has no R²
+        if not len(losses):
+            raise InputError("No fold has rows enough for Permutation to score; give more rows or a smaller cv.")
         return Ranking.averaged(losses, **({} if self.group_above is None else {"group": groups}))
 
 
