@@ -198,11 +198,18 @@ def _by_text(X: Any, request: Request) -> Request:
         is_text = isinstance(column, str | bool | np.bool_) or not (are_numbers or column in labels)
         return column if is_text else text_name(column)
 
-    given = {name: getattr(request, name) for name in ("include", "exclude", "start", "feature_groups")}
-    named: dict[str, Any] = {name: value for name, value in given.items() if not isinstance(value, str)}
-    named = {name: list(map(text, value)) for name, value in named.items() if isinstance(value, Iterable)}
+    return _renamed(request, lambda column, _: text(column))
+
+
+def _renamed(request: Request, rename: Callable[[Any, str], Any]) -> Request:
+    """Rename all columns that options name."""
+    named: dict[str, Any] = {}
+    for option in ("include", "exclude", "start", "feature_groups"):
+        value = getattr(request, option)
+        if isinstance(value, Iterable) and not isinstance(value, str):
+            named[option] = [rename(one, option) for one in value]
     if isinstance(request.feature_costs, Mapping):
-        named["feature_costs"] = {text(column): cost for column, cost in request.feature_costs.items()}
+        named["feature_costs"] = {rename(one, "costs"): cost for one, cost in request.feature_costs.items()}
     return replace(request, **named)
 
 
@@ -219,23 +226,19 @@ def _among_features(X: Any, about: list[Any], request: Request, problem: Problem
             return [named(each, option) for each in column]
         is_place = isinstance(column, Integral) and not isinstance(column, bool)
         name = columns[column] if is_place and -len(columns) <= column < len(columns) else column
-        if name in lost and option != "exclude":
+        if name in lost and option not in ("exclude", "costs"):
             what = "left out as free text, lists or a code of each row; make it categorical to keep it."
             raise InputError(f"{option} names {name!r}, {what}")
         return name
 
-    given = {name: getattr(request, name) for name in ("include", "exclude", "start", "feature_groups")}
-    given = {name: value for name, value in given.items() if not isinstance(value, str)}
-    listed = {name: list(value) for name, value in given.items() if isinstance(value, Iterable)}
-    changed: dict[str, Any] = {name: named(value, name) for name, value in listed.items()}
-    if "exclude" in changed:
-        changed["exclude"] = [name for name in changed["exclude"] if name not in lost]
-    costs = request.feature_costs
-    if isinstance(costs, Mapping) or np.shape(costs) == (len(columns),):
-        costs = costs if isinstance(costs, Mapping) else dict(zip(columns, costs, strict=True))
-        priced = {named(column, "exclude"): cost for column, cost in costs.items()}
-        changed["feature_costs"] = {name: cost for name, cost in priced.items() if name not in lost}
-    return replace(request, **changed)
+    if np.shape(request.feature_costs) == (len(columns),):
+        request = replace(request, feature_costs=dict(zip(columns, request.feature_costs, strict=True)))
+    request = _renamed(request, named)
+    if isinstance(costs := request.feature_costs, Mapping):
+        costs = {name: cost for name, cost in costs.items() if name not in lost}
+    if isinstance(request.exclude, list):
+        request = replace(request, exclude=[name for name in request.exclude if name not in lost])
+    return replace(request, feature_costs=costs)
 
 
 def _without_excluded(X: Any, request: Request) -> tuple[Any, Request]:
