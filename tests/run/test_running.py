@@ -196,3 +196,14 @@ def test_auto_answers_few_rows_in_time():
     for seed in range(6):
         X, y = rng.normal(size=(15, 3)), rng.integers(0, 2, 15) if seed % 2 else rng.normal(size=15)
         assert fewer.select(X, y, time=np.arange(15), random_state=seed).heldout["n_folds"] >= 4
+
+
+def test_times_in_the_order_of_letters_are_named():
+    rng = np.random.default_rng(0)
+    months = np.repeat(["January", "February", "March", "April", "May", "June"], 15)
+    X, y = rng.normal(size=(90, 3)), rng.normal(size=90)
+    ask = {"n_features_to_select": 1, "cv": 3, "random_state": 0}
+    told = fewer.select(X, y, "f-test", time=months, **ask)
+    assert any("letters (April is first, May last); give dates or numbers" in note for note in told.warnings)
+    quarters = np.repeat(["2024 Q1", "2024 Q2", "2024 Q3"], 30)
+    assert not any("letters" in note for note in fewer.select(X, y, "f-test", time=quarters, **ask).warnings)

@@ -340,9 +340,7 @@ def _measured(shared: HeldOutTask, number: int, resources: Resources) -> Record:
     with telling("Judging by {!r} after {} rows", judge, train.n_samples):
         if choice.judge_rows is not None and train.n_samples > choice.judge_rows:
             train = train.take(stratified_sample(train, choice.judge_rows, rng))
-        if (
-            train.time is not None and "time" not in judge.takes
-        ):  # all are earlier than the tested ones, which is enough
+        if train.time is not None:  # all are earlier than those tested: to predict these, no order among them is needed
             train = replace(train, time=None)
         scorer = choice.scorer or cast(PredictiveScorer, judge.bind(train, rng, resources))
         other = scorer

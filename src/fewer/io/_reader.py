@@ -252,6 +252,7 @@ class ProblemReader:
         if problem.has_missing:
             notes += missing_notes(dict(zip(table.names, problem.missing.mean(axis=0).tolist(), strict=True)))
         time = self.rows.get("time")
+        notes += [] if time is None else _sorted_as_text(time)
         suspected = suspicions(problem, table.dated, None if time is None else _days_of(time))
         notes += [one.evidence for one in suspected]
         return problem.told(notes, schema, suspected)
@@ -783,6 +784,15 @@ def _days_of(time: Any) -> FloatArray | None:
         return cells.astype("datetime64[us]").astype(np.int64) / 86_400e6
     are_dates = cells.ndim == 1 and len(cells) > 0 and all(isinstance(cell, date) for cell in cells.tolist())
     return np.array([_days(cell) for cell in cells.tolist()]) if are_dates else None
+
+
+def _sorted_as_text(time: Any) -> list[str]:
+    """Say that times are in the order of letters, unless they begin with a year."""
+    cells = {cell for cell in np.asarray(time).ravel().tolist() if isinstance(cell, str)}
+    if all(re.match(r"\d{4}(?!\d)", cell) for cell in cells):
+        return []
+    order = f"{min(cells)} is first, {max(cells)} last"
+    return [f"The times are text, in the order of their letters ({order}); give dates or numbers for another order."]
 
 
 def _days(cell: date) -> float:

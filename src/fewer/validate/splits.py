@@ -404,7 +404,8 @@ def forward_splits(problem: Problem, n_splits: int) -> list[Split]:
     if n_splits < 2 or len(splits) < 2:
         raise TooFewTimes(
             f"cv={n_splits}: rows at {len(moments)} different times cannot be split so often into earlier and later"
-            f"{', the earlier ones of two classes' * (problem.task == 'classification')}."
+            f"{', the earlier ones of two classes' * (problem.task == 'classification')}"
+            f"{', no group in both' * (problem.groups is not None)}."
         )
     return splits
 
