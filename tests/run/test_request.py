@@ -51,7 +51,7 @@ def test_a_word_that_no_option_knows_is_refused_in_a_line(name):
 def test_a_preference_is_known_and_for_auto():
     with pytest.raises(InputError, match="prefer='acuracy' is not known; did you mean 'accuracy'"):
         Request(prefer="acuracy")
-    with pytest.raises(InputError, match="prefer='fewest' is for auto; say how many features"):
+    with pytest.raises(InputError, match="prefer='fewest' is for auto; use n_features_to_select"):
         make_plan(make_problem(), "fisher", prefer="fewest")
 
 
