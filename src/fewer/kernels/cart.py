@@ -37,7 +37,6 @@ class Limits(NamedTuple):
     smallest: int
     leaf: int
     deepest: int
-    decrease: float
 
 
 class TreeRoom(NamedTuple):
@@ -228,7 +227,7 @@ def _count_classes(rows, start, stop, codes, counts, sums):
 
 # Arrays come from outside: making them, and filling parts of them at once, would take a third of the compilation.
 @kernel(counted=False)
-def grow(columns, counts, seeds, limits, room, outputs, gains):
+def grow(columns, counts, seeds, limits, decrease, room, outputs, gains):
     """Grow trees and add what they say of the test rows.
 
     Parameters
@@ -241,6 +240,8 @@ def grow(columns, counts, seeds, limits, room, outputs, gains):
         One for each tree.
     limits : Limits
         How far trees may grow.
+    decrease : float or None
+        By how much each cut must lower the impurity; without a limit None, so that its code is not compiled.
     room : TreeRoom
         Arrays to work in.
     outputs : array of shape (m, n_classes)
@@ -267,9 +268,9 @@ def grow(columns, counts, seeds, limits, room, outputs, gains):
             impurity = _impurity(sums[0], weight)
             if node[DEPTH] < limits.deepest and n_rows >= limits.smallest and impurity > EPSILON:
                 column = _best_column(columns, orders, node, counted, sums, limits, features, best, room.state)
-            if column >= 0 and limits.decrease > 0.0:
-                _count_classes(orders[column], node[START], int(best[1]), codes, counted, sums[1])
-                if weight / whole * _decrease(sums, weight, impurity) + EPSILON < limits.decrease:
+            if decrease is not None and column >= 0:
+                _count_classes(orders[column], node[START], np.int64(best[1]), codes, counted, sums[1])
+                if weight / whole * _decrease(sums, weight, impurity) + EPSILON < decrease:
                     column = -1
             if node[PARENT] > 0:
                 gains[t, node[PARENT] - 1] -= weight * impurity
@@ -279,7 +280,7 @@ def grow(columns, counts, seeds, limits, room, outputs, gains):
                         outputs[others[i], c] += sums[0, c] / weight
                 continue
             gains[t, column] += weight * impurity
-            middle = int(best[1])
+            middle = np.int64(best[1])
             parted = _divide(columns, orders, node, column, middle, room.is_left, room.buffer, others)
             # The right child waits below the left one, which is split first.
             below, node[PARENT], node[DEPTH] = stack[open_nodes + 1], column + 1, node[DEPTH] + 1

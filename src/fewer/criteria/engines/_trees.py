@@ -126,11 +126,12 @@ class ForestPart(TreePart):
         limits = cart.Limits(
             n_tried_of(model.max_features, len(columns)),
             max(int(model.min_samples_split), 2 * int(model.min_samples_leaf)), int(model.min_samples_leaf),
-            LARGEST if model.max_depth is None else int(model.max_depth), float(model.min_impurity_decrease),
+            LARGEST if model.max_depth is None else int(model.max_depth),
         )  # fmt: skip
+        decrease = float(model.min_impurity_decrease) or None
         table = cart.SortedColumns(train[columns], orders[columns], test[columns], self._codes)
         gains = np.zeros((len(seeds), len(columns)))
-        cart.grow(table, counts, seeds, limits, cart.TreeRoom.of(table, self._n_classes), predicted, gains)
+        cart.grow(table, counts, seeds, limits, decrease, cart.TreeRoom.of(table, self._n_classes), predicted, gains)
         self._gains = list(gains)
         return predicted / len(seeds)
 
