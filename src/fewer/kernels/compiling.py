@@ -18,17 +18,17 @@ from typing import Any
 import numba
 from numba import njit, types
 from numba.core.caching import IndexDataCacheFile
-from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler
 from numba.core.event import Listener, register
 from numba.core.registry import CPUDispatcher, cpu_target
 from numba.core.typing.templates import _OverloadFunctionTemplate
 
 from fewer import undisturbed
 
-# Numba has no public way to leave a function to its callers; this was checked with these versions. With others, numba
-# also compiles each inner function by itself: the same answers, and a first use takes an eighth longer.
+# Numba has no public way to leave a function to its callers, or to write fewer instructions; this was checked with
+# these versions. Others compile each function by itself, as numba does: the same answers, and a longer first use.
 MAKES_PARTS = numba.__version__.startswith("0.68.")
+if MAKES_PARTS:
+    from fewer.kernels.lowering import BriefCompiler, PartCompiler
 
 # No entry for C, which nobody uses, and no check of divisors: both take time to compile.
 COMMON = {"nogil": True, "no_cfunc_wrapper": True, "error_model": "numpy"}
@@ -47,7 +47,8 @@ def kernel(counted: bool = True, **options: Any) -> Callable[[Callable[..., Any]
     """
 
     def compiled(function: Callable[..., Any]) -> Any:
-        result = njit(_nrt=counted, **COMMON, **options)(function)
+        how = {"pipeline_class": BriefCompiler} if MAKES_PARTS else {}
+        result = njit(_nrt=counted, **how, **COMMON, **options)(function)
         result.__class__ = Kernel
         result.enable_caching()
         return result
@@ -73,38 +74,6 @@ def inner(counted: bool = True, **options: Any) -> Callable[[Callable[..., Any]]
         return result
 
     return compiled
-
-
-class KernelPart(JITCodeLibrary):
-    """Instructions that wait for the kernel that they become part of, which is optimised and compiled as a whole."""
-
-    def _optimize_final_module(self) -> None:
-        """Leave that to the kernel."""
-
-    def _finalize_final_module(self) -> None:
-        self._finalize_dynamic_globals()
-        self._finalized = True
-
-    def get_pointer_to_function(self, name: str) -> int:
-        """Return 0: there is no machine code."""
-        return 0
-
-    @property
-    def codegen(self) -> KernelPart:
-        """Who is told of constants of Python's."""
-        return self
-
-    def set_env(self, *_: Any) -> None:
-        """Forget them: kernels have none."""
-
-
-class PartCompiler(Compiler):
-    """Numba's compiler, for a part."""
-
-    def compile_extra(self, function: Callable[..., Any]) -> Any:
-        """Compile a function up to the instructions for LLVM."""
-        self.state.library = KernelPart(self.state.targetctx.codegen(), function.__qualname__)
-        return super().compile_extra(function)
 
 
 class KernelFile(IndexDataCacheFile):

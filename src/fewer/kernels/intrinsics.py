@@ -76,7 +76,7 @@ BYTES = ir.VectorType(ir.IntType(8), 64)
 
 
 def _number(context: Any, builder: Any, kind: Any, array: Any, i: Any) -> Any:
-    return builder.gep(context.make_array(kind)(context, builder, value=array).data, [i])
+    return builder.gep(builder.extract_value(array, context.data_model_manager[kind].get_field_position("data")), [i])
 
 
 def _place(context: Any, builder: Any, kind: Any, array: Any, i: Any) -> Any:
