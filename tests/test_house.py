@@ -15,8 +15,8 @@ MODULES = sorted(SOURCES.rglob("*.py"))
 PACKAGES = sorted(path.parent.relative_to(SOURCES) for path in SOURCES.glob("*/__init__.py"))
 
 # Only a commit that says why raises one of these.
-MOST_LINES = 41_689  # of code: without docstrings, comments and blank lines
-MOST_MODULES = 229
+MOST_LINES = 41_793  # of code: without docstrings, comments and blank lines
+MOST_MODULES = 230
 MOST_PRIVATE_IMPORTS = 24  # of another package's private modules
 MOST_GUESSES = 15  # getattr with a default
 
