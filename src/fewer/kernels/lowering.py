@@ -132,11 +132,11 @@ class BriefLowering(NativeLowering):
 
     @property
     def lowering_class(self) -> type[Lower]:
-        """Who writes them."""
+        """The class that writes them."""
         return BriefLower
 
 
-# What is for closures, `with`, exceptions with values, and literals that unroll loops: kernels have none of them.
+# Steps for closures, `with`, exceptions with values, and loops over literals: kernels have none of these.
 UNUSED = {
     WithLifting, InlineClosureLikes, RewriteDynamicRaises, MakeFunctionToJitFunction, InlineInlinables,
     FindLiterallyCalls, LiteralUnroll, LiteralPropagationSubPipelinePass, InlineOverloads,
@@ -144,7 +144,7 @@ UNUSED = {
 
 
 class BriefCompiler(Compiler):
-    """Numba's compiler, with that step in the place of its own, and without steps that change nothing."""
+    """Numba's compiler, with that step instead of its own, and without steps that change nothing in kernels."""
 
     def define_pipelines(self) -> Any:
         """Return the steps of a compilation."""
@@ -173,11 +173,11 @@ class KernelPart(JITCodeLibrary):
 
     @property
     def codegen(self) -> KernelPart:
-        """Who is told of constants of Python's."""
+        """Where numba puts the constants that machine code takes from Python: here, where `set_env` ignores them."""
         return self
 
     def set_env(self, *_: Any) -> None:
-        """Forget them: kernels have none."""
+        """Do nothing: kernels take no constants from Python."""
 
 
 class PartCompiler(BriefCompiler):
